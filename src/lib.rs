@@ -1,0 +1,29 @@
+//! A lock-free ring-buffer mailbox engine, layer by layer from the ground:
+//!
+//! - `sync`: the only door to std's threads and atomics, and to the model checker;
+//! - [`wait`]: how a thread waits: strategies, parking, the line of those who wait for room;
+//! - [`ring`]: bounded rings of any `T`, for many producers or one, and one consumer.
+//!
+//! Each layer imports only from those before it.
+//!
+//! ```
+//! let (producer, mut consumer) = mailring::ring::mpsc::bounded(1024)?;
+//! let posting = std::thread::spawn(move || producer.post_batch(1..=100));
+//! let sum: u64 = consumer.iter().sum();
+//! assert_eq!(sum, 5050);
+//! assert_eq!(posting.join().unwrap().unwrap(), 100);
+//! # Ok::<(), mailring::ring::CapacityError>(())
+//! ```
+#![deny(missing_docs)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod sync;
+
+pub mod wait;
+
+pub mod ring;
+
+#[cfg(mailring_loom)]
+pub mod model;
+
+pub use sync::{Clock, Cpus, ManualClock, SystemClock};

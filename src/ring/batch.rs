@@ -1,0 +1,216 @@
+//! What can be posted under one claim: arrays and vectors whole, iterators through a buffer.
+//!
+//! R5. A letter is made before its sequence is claimed. A batch first makes letters ready, which
+//!     may run caller code; moving a ready letter out runs none and cannot panic.
+
+use core::mem::MaybeUninit;
+
+/// Letters to be posted in order. Sealed: see [`IntoBatch`] for what can be posted.
+pub trait Batch: Iterator + sealed::Sealed {
+    /// How many letters can be moved out now without running caller code; zero at the end.
+    #[doc(hidden)]
+    fn ready(&mut self) -> usize;
+
+    /// Moves one ready letter out.
+    #[doc(hidden)]
+    fn next_ready(&mut self) -> Self::Item;
+}
+
+/// What `post_batch` takes: an array or a `Vec`, which are posted whole under as few claims as
+/// there is room for, or any iterator, whose letters are made 32 at a time before they are
+/// claimed. `Kind` only tells the two apart and is always inferred.
+pub trait IntoBatch<T, Kind> {
+    /// The batch, and what an error gives back as the rest: an iterator.
+    type Batch: Batch<Item = T>;
+
+    /// The batch itself.
+    #[doc(hidden)]
+    fn into_batch(self) -> Self::Batch;
+}
+
+/// Kinds of batches, to keep the two families of implementations apart.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum Whole {}
+
+/// See [`Whole`].
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum Lazy {}
+
+mod sealed {
+    pub trait Sealed {}
+    impl<T, const N: usize> Sealed for core::array::IntoIter<T, N> {}
+    impl<T> Sealed for std::vec::IntoIter<T> {}
+    impl<I: Iterator> Sealed for super::Buffered<I> {}
+}
+
+impl<T, const N: usize> Batch for core::array::IntoIter<T, N> {
+    #[inline]
+    fn ready(&mut self) -> usize {
+        self.len()
+    }
+
+    #[inline]
+    fn next_ready(&mut self) -> T {
+        self.next().expect("R5: asked for no more than is ready")
+    }
+}
+
+impl<T, const N: usize> IntoBatch<T, Whole> for [T; N] {
+    type Batch = core::array::IntoIter<T, N>;
+
+    #[inline]
+    fn into_batch(self) -> Self::Batch {
+        self.into_iter()
+    }
+}
+
+impl<T> Batch for std::vec::IntoIter<T> {
+    #[inline]
+    fn ready(&mut self) -> usize {
+        self.len()
+    }
+
+    #[inline]
+    fn next_ready(&mut self) -> T {
+        self.next().expect("R5: asked for no more than is ready")
+    }
+}
+
+impl<T> IntoBatch<T, Whole> for Vec<T> {
+    type Batch = std::vec::IntoIter<T>;
+
+    #[inline]
+    fn into_batch(self) -> Self::Batch {
+        self.into_iter()
+    }
+}
+
+impl<T, I: Iterator<Item = T>> IntoBatch<T, Lazy> for I {
+    type Batch = Buffered<I>;
+
+    #[inline]
+    fn into_batch(self) -> Self::Batch {
+        Buffered::new(self)
+    }
+}
+
+/// An iterator whose next letters have been made and wait in a buffer on the stack.
+///
+/// A letter whose `next` panics was never made; those made before it are dropped with the buffer,
+/// each once.
+pub struct Buffered<I: Iterator> {
+    /// `letters[start..end]` are initialised.
+    letters: [MaybeUninit<I::Item>; BUFFERED_MAX],
+    start: usize,
+    end: usize,
+    source: I,
+}
+
+/// Letters of an iterator made ready for one claim.
+const BUFFERED_MAX: usize = 32;
+
+impl<I: Iterator> Buffered<I> {
+    fn new(source: I) -> Self {
+        Self {
+            letters: [const { MaybeUninit::uninit() }; BUFFERED_MAX],
+            start: 0,
+            end: 0,
+            source,
+        }
+    }
+}
+
+impl<I: Iterator> Batch for Buffered<I> {
+    #[inline]
+    fn ready(&mut self) -> usize {
+        if self.start == self.end {
+            self.start = 0;
+            self.end = 0;
+            while let Some(place) = self.letters.get_mut(self.end) {
+                // Caller code: on a panic `end` still bounds what is initialised.
+                let Some(letter) = self.source.next() else {
+                    break;
+                };
+                place.write(letter);
+                self.end += 1;
+            }
+        }
+        self.end - self.start
+    }
+
+    #[inline]
+    fn next_ready(&mut self) -> I::Item {
+        assert!(self.start < self.end, "R5: asked for no more than is ready");
+        self.start += 1;
+        // SAFETY: R5: places from start to end are initialised, and this one was just left out.
+        unsafe { self.letters[self.start - 1].assume_init_read() }
+    }
+}
+
+impl<I: Iterator> Iterator for Buffered<I> {
+    type Item = I::Item;
+
+    fn next(&mut self) -> Option<I::Item> {
+        if self.start < self.end {
+            Some(self.next_ready())
+        } else {
+            self.source.next()
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let buffered = self.end - self.start;
+        let (least, most) = self.source.size_hint();
+        (
+            least.saturating_add(buffered),
+            most.and_then(|most| most.checked_add(buffered)),
+        )
+    }
+}
+
+impl<I: Iterator> Drop for Buffered<I> {
+    fn drop(&mut self) {
+        while self.start < self.end {
+            drop(self.next_ready());
+        }
+    }
+}
+
+impl<I: Iterator> core::fmt::Debug for Buffered<I> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Buffered")
+            .field("ready", &(self.end - self.start))
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(mailring_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_iterator_is_made_ready_in_steps_and_keeps_its_order() {
+        let mut batch = (0..70).into_batch();
+        let mut seen = Vec::new();
+        loop {
+            let ready = batch.ready();
+            if ready == 0 {
+                break;
+            }
+            assert!(ready <= 32);
+            seen.extend((0..ready).map(|_| batch.next_ready()));
+        }
+        assert!(seen.into_iter().eq(0..70));
+    }
+
+    #[test]
+    fn the_rest_yields_what_was_buffered_first() {
+        let mut batch = (0..40).into_batch();
+        batch.ready();
+        assert_eq!(batch.next_ready(), 0);
+        assert_eq!(batch.size_hint(), (39, Some(39)));
+        assert!(batch.eq(1..40));
+    }
+}

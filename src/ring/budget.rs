@@ -1,0 +1,95 @@
+//! How much a drain may do: letters and time.
+
+use crate::sync::Clock;
+use core::time::Duration;
+use std::time::Instant;
+
+/// A bound on one drain; both bounds hold where both are set.
+///
+/// Time is looked at after a letter was handled, never within one: after every letter while
+/// letters take a microsecond or longer, else less often, so that the clock is read about once a
+/// microsecond. A drain thus ends late by at most the letter that crossed the bound, or by the
+/// few short ones between two readings (at most 64).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    letters_max: usize,
+    time_max: Option<Duration>,
+}
+
+impl Budget {
+    /// At most `max` letters.
+    #[must_use]
+    pub fn letters(max: usize) -> Self {
+        Self {
+            letters_max: max,
+            time_max: None,
+        }
+    }
+
+    /// About `max` of time.
+    #[must_use]
+    pub fn time(max: Duration) -> Self {
+        Self {
+            letters_max: usize::MAX,
+            time_max: Some(max),
+        }
+    }
+
+    /// The same budget, but about `max` of time too.
+    #[must_use]
+    pub fn and_time(self, max: Duration) -> Self {
+        Self {
+            time_max: Some(max),
+            ..self
+        }
+    }
+
+    pub(super) fn letters_max(self) -> usize {
+        self.letters_max
+    }
+}
+
+/// Watches the time of one drain.
+pub(super) struct Stopwatch<'a, C: Clock> {
+    clock: &'a C,
+    deadline: Option<Instant>,
+    last: Instant,
+    unread: u32,
+    read_every: u32,
+}
+
+impl<'a, C: Clock> Stopwatch<'a, C> {
+    const BETWEEN_READS: Duration = Duration::from_micros(1);
+    const READ_EVERY_MAX: u32 = 64;
+
+    /// Starts; the clock is read once, and only where there is a bound on time.
+    pub(super) fn start(clock: &'a C, budget: Budget) -> Option<Self> {
+        let time_max = budget.time_max?;
+        let now = clock.now();
+        Some(Self {
+            clock,
+            // A bound past the end of time is none.
+            deadline: now.checked_add(time_max),
+            last: now,
+            unread: 0,
+            read_every: 1,
+        })
+    }
+
+    /// After a letter: whether the time is over.
+    pub(super) fn is_over(&mut self) -> bool {
+        self.unread += 1;
+        if self.unread < self.read_every {
+            return false;
+        }
+        self.unread = 0;
+        let now = self.clock.now();
+        self.read_every = if now.saturating_duration_since(self.last) < Self::BETWEEN_READS {
+            (self.read_every * 2).min(Self::READ_EVERY_MAX)
+        } else {
+            1
+        };
+        self.last = now;
+        self.deadline.is_some_and(|deadline| now >= deadline)
+    }
+}

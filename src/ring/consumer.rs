@@ -1,0 +1,447 @@
+//! The consumer face of both rings: takes letters, alone or in batches, waiting or not.
+//!
+//! R6. The cursor moves before a letter leaves the ring, and room is released before anything that
+//!     may wait and on every way out, also by a panic: a letter is never handed out twice, and a
+//!     producer never waits for room that is free.
+
+use super::budget::{Budget, Stopwatch};
+use super::error::{Closed, TakeTimeoutError, TryTakeError};
+use super::iter::{Iter, TryIter};
+use super::protocol::{Counters, OwnerState, Ring};
+use super::take_future::TakeFuture;
+use super::undelivered::Undelivered;
+use crate::sync::{Arc, Clock, SystemClock};
+use crate::wait::{Chase, Idle, Next, pause_for_ns};
+use core::task::{Context, Poll};
+use core::time::Duration;
+use std::time::Instant;
+
+/// Takes letters from a ring; [`super::mpsc::Consumer`] and [`super::spsc::Consumer`] are this.
+///
+/// There is one per ring. Dropping it closes the ring, wakes producers that wait for room, and
+/// drops the letters that nobody can take any more.
+pub struct Consumer<R: Ring> {
+    pub(super) ring: Arc<R>,
+    pub(super) side: R::ConsumerSide,
+    chase: Chase,
+    /// The cursor at the end of the last spell of waiting.
+    waited_at: u64,
+}
+
+/// Why a wait for letters ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Waited {
+    /// There is a letter to take.
+    Letters,
+    /// Somebody kicked the consumer: there is work elsewhere.
+    Kicked,
+    /// The deadline has passed.
+    TimedOut,
+    /// All letters have been taken and none can follow.
+    Finished,
+}
+
+impl<R: Ring> Consumer<R> {
+    pub(super) fn new(ring: Arc<R>, side: R::ConsumerSide) -> Self {
+        let waited_at = ring.cursor(&side);
+        Self {
+            ring,
+            side,
+            chase: Chase::default(),
+            waited_at,
+        }
+    }
+
+    /// Whether there is a letter to take: one look at one slot, no locked instruction.
+    /// `false` says nothing about letters claimed and not yet published, nor about the future.
+    #[inline]
+    #[must_use]
+    pub fn has_letters(&self) -> bool {
+        self.ring.has_letters(&self.side)
+    }
+
+    /// Takes a letter if there is one, and releases its room.
+    ///
+    /// # Errors
+    /// [`TryTakeError::Empty`] or [`TryTakeError::Closed`]. After `Closed` no letter comes.
+    #[inline]
+    pub fn try_take(&mut self) -> Result<R::Letter, TryTakeError> {
+        if let Some(letter) = self.take_published() {
+            return Ok(letter);
+        }
+        self.try_take_again()
+    }
+
+    #[cold]
+    fn try_take_again(&mut self) -> Result<R::Letter, TryTakeError> {
+        match self.ring.state(&self.side) {
+            OwnerState::Finished => Err(TryTakeError::Closed),
+            // It may have come between the two looks.
+            _ => self.take_published().ok_or(TryTakeError::Empty),
+        }
+    }
+
+    /// Takes a letter, waiting for one. A kick does not end this wait.
+    ///
+    /// # Errors
+    /// [`Closed`] when all letters have been taken and none can follow.
+    #[inline]
+    pub fn take(&mut self) -> Result<R::Letter, Closed> {
+        loop {
+            if let Some(letter) = self.take_published() {
+                return Ok(letter);
+            }
+            if self.wait_until(None) == Waited::Finished {
+                return Err(Closed(()));
+            }
+        }
+    }
+
+    /// Takes a letter, waiting for one for at most `timeout`.
+    ///
+    /// # Errors
+    /// [`TakeTimeoutError::Timeout`] or [`TakeTimeoutError::Closed`].
+    pub fn take_timeout(&mut self, timeout: Duration) -> Result<R::Letter, TakeTimeoutError> {
+        if let Some(letter) = self.take_published() {
+            return Ok(letter);
+        }
+        // A deadline past the end of time is none.
+        self.take_until(Instant::now().checked_add(timeout))
+    }
+
+    /// Takes a letter, waiting for one until `deadline`.
+    ///
+    /// # Errors
+    /// [`TakeTimeoutError::Timeout`] or [`TakeTimeoutError::Closed`].
+    pub fn take_deadline(&mut self, deadline: Instant) -> Result<R::Letter, TakeTimeoutError> {
+        self.take_until(Some(deadline))
+    }
+
+    fn take_until(&mut self, deadline: Option<Instant>) -> Result<R::Letter, TakeTimeoutError> {
+        loop {
+            if let Some(letter) = self.take_published() {
+                return Ok(letter);
+            }
+            match self.wait_until(deadline) {
+                Waited::TimedOut => return Err(TakeTimeoutError::Timeout),
+                Waited::Finished => return Err(TakeTimeoutError::Closed),
+                Waited::Letters | Waited::Kicked => {}
+            }
+        }
+    }
+
+    /// Moves up to `max` letters to the end of `sink`, in order; returns how many. Stops where a
+    /// letter is not published yet, and never waits. All their room is free on return.
+    ///
+    /// # Panics
+    /// If `sink` does: letters it was given are gone, the others stay in the ring.
+    ///
+    /// ```
+    /// let (producer, mut consumer) = mailring::ring::mpsc::bounded(8)?;
+    /// producer.post_batch([1, 2, 3]).unwrap();
+    /// let mut letters = Vec::with_capacity(8);
+    /// assert_eq!(consumer.drain_to(&mut letters, 8), 3);
+    /// assert_eq!(letters, [1, 2, 3]);
+    /// # Ok::<(), mailring::ring::CapacityError>(())
+    /// ```
+    pub fn drain_to(&mut self, sink: &mut impl Extend<R::Letter>, max: usize) -> usize {
+        let taken = Releasing { consumer: self };
+        let start = taken.consumer.cursor();
+        sink.extend(core::iter::from_fn(|| taken.consumer.pop()).take(max));
+        (taken.consumer.cursor() - start) as usize
+    }
+
+    /// Calls `handler` with up to `max` letters, in order, and with whether the letter is the
+    /// last of this batch: time to flush what was gathered. Returns how many. Stops where a
+    /// letter is not published yet, and never waits.
+    ///
+    /// Room is released every quarter of the ring and at the end; before the handler sees the
+    /// last letter of a quarter, its room is free.
+    ///
+    /// # Panics
+    /// If `handler` does: the letter it was given counts as taken, later ones stay in the ring.
+    ///
+    /// ```
+    /// let (producer, mut consumer) = mailring::ring::spsc::bounded(8)?;
+    /// producer.post_batch(["a", "b"]).unwrap();
+    /// let mut line = String::new();
+    /// consumer.drain(8, |letter, end_of_batch| {
+    ///     line += letter;
+    ///     line += if end_of_batch { "." } else { "," };
+    /// });
+    /// assert_eq!(line, "a,b.");
+    /// # Ok::<(), mailring::ring::CapacityError>(())
+    /// ```
+    #[inline]
+    pub fn drain(&mut self, max: usize, handler: impl FnMut(R::Letter, bool)) -> usize {
+        self.drain_while(max, handler, || true)
+    }
+
+    /// As [`drain`](Self::drain), within a budget of letters and time.
+    pub fn drain_until(&mut self, budget: Budget, handler: impl FnMut(R::Letter, bool)) -> usize {
+        self.drain_until_by(&SystemClock, budget, handler)
+    }
+
+    /// As [`drain_until`](Self::drain_until), by a clock of one's own.
+    pub fn drain_until_by(
+        &mut self,
+        clock: &impl Clock,
+        budget: Budget,
+        handler: impl FnMut(R::Letter, bool),
+    ) -> usize {
+        let max = budget.letters_max();
+        match Stopwatch::start(clock, budget) {
+            None => self.drain(max, handler),
+            Some(mut stopwatch) => self.drain_while(max, handler, || !stopwatch.is_over()),
+        }
+    }
+
+    #[inline]
+    fn drain_while(
+        &mut self,
+        max: usize,
+        mut handler: impl FnMut(R::Letter, bool),
+        mut go_on: impl FnMut() -> bool,
+    ) -> usize {
+        let taken = Releasing { consumer: self };
+        let mut count = 0;
+        while count < max {
+            let Some(letter) = taken.consumer.pop() else {
+                break;
+            };
+            count += 1;
+            let end_of_batch = count == max || !taken.consumer.has_letters();
+            handler(letter, end_of_batch);
+            if !go_on() {
+                break;
+            }
+        }
+        count
+    }
+
+    /// Waits until there is a letter, a kick, or the end. Releases the room of everything taken
+    /// first.
+    ///
+    /// ```
+    /// use mailring::ring::{Waited, mpsc};
+    ///
+    /// let (producer, mut consumer) = mpsc::bounded(8)?;
+    /// producer.post_batch(1..=3).unwrap();
+    /// drop(producer);
+    /// let mut sum = 0;
+    /// while consumer.wait() != Waited::Finished {
+    ///     consumer.drain(64, |letter, _end_of_batch| sum += letter);
+    /// }
+    /// assert_eq!(sum, 6);
+    /// # Ok::<(), mailring::ring::CapacityError>(())
+    /// ```
+    #[inline]
+    pub fn wait(&mut self) -> Waited {
+        if self.has_letters() {
+            return Waited::Letters;
+        }
+        self.wait_until(None)
+    }
+
+    /// As [`wait`](Self::wait), but no longer than until `deadline`.
+    pub fn wait_deadline(&mut self, deadline: Instant) -> Waited {
+        if self.has_letters() {
+            return Waited::Letters;
+        }
+        self.wait_until(Some(deadline))
+    }
+
+    #[cold]
+    fn wait_until(&mut self, deadline: Option<Instant>) -> Waited {
+        let Self {
+            ring,
+            side,
+            chase,
+            waited_at,
+        } = self;
+        ring.release(side);
+        let batch = ring.cursor(side) - *waited_at;
+        let pause_ns = chase.pause_ns(batch, ring.config().capacity as u64);
+        if pause_ns > 0 {
+            pause_for_ns(pause_ns);
+        }
+        let mut idle = ring.config().consumer_idle(ring.handles());
+        let waited = wait_idle(&**ring, side, &mut idle, deadline);
+        chase.gap_was(idle.waited_ns());
+        *waited_at = ring.cursor(side);
+        waited
+    }
+
+    /// Takes a letter, or has the task woken when there is one. A kick does not end this wait.
+    ///
+    /// Where a letter is claimed and not yet published, the task is woken at once, to look again.
+    pub fn poll_take(&mut self, cx: &mut Context<'_>) -> Poll<Result<R::Letter, Closed>> {
+        loop {
+            if let Some(letter) = self.take_published() {
+                return Poll::Ready(Ok(letter));
+            }
+            match self.ring.poll_park(&mut self.side, cx) {
+                OwnerState::Look => {}
+                OwnerState::Kicked => self.ring.take_kick(),
+                OwnerState::Hole => {
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+                OwnerState::Finished => return Poll::Ready(Err(Closed(()))),
+                OwnerState::Asleep => return Poll::Pending,
+            }
+        }
+    }
+
+    /// Takes a letter, waiting for one as a task. Dropped before it is ready, it has taken
+    /// nothing.
+    #[must_use = "a future does nothing until it is polled"]
+    pub fn take_async(&mut self) -> TakeFuture<'_, R> {
+        TakeFuture { consumer: self }
+    }
+
+    /// Takes letters until the ring is closed and empty, waiting for each.
+    pub fn iter(&mut self) -> Iter<'_, R> {
+        Iter { consumer: self }
+    }
+
+    /// Takes the letters that are there; ends where one is missing, and may go on later.
+    pub fn try_iter(&mut self) -> TryIter<'_, R> {
+        TryIter { consumer: self }
+    }
+
+    /// Refuses new letters; those accepted are still to be taken, and then the ring is finished.
+    /// Producers that wait for room get `Closed`.
+    pub fn quiesce(&mut self) {
+        self.ring.close();
+    }
+
+    /// Refuses new letters and returns those accepted and not taken, in order, each exactly once.
+    ///
+    /// The iterator waits for letters whose post has begun and not ended: a few instructions,
+    /// unless that producer was preempted between them.
+    #[must_use = "undelivered letters are dropped with it"]
+    pub fn close(self) -> Undelivered<R> {
+        self.ring.close();
+        Undelivered { consumer: self }
+    }
+
+    /// Whether the ring refuses letters; some may still be there to take.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.ring.is_closed()
+    }
+
+    /// Whether all letters have been taken and none can follow.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        !self.has_letters() && self.ring.state(&self.side) == OwnerState::Finished
+    }
+
+    /// How many letters were accepted and not yet taken, those not yet published included; at
+    /// most the capacity.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ring.untaken(&self.side)
+    }
+
+    /// Whether [`len`](Self::len) is zero.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many letters the ring holds: exactly what was asked for.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.ring.config().capacity
+    }
+
+    /// Events counted since the ring was made.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.ring.counters()
+    }
+
+    /// Takes the letter at the cursor if it is published, and releases its room.
+    #[inline]
+    fn take_published(&mut self) -> Option<R::Letter> {
+        let letter = self.pop()?;
+        self.ring.release(&mut self.side);
+        Some(letter)
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<R::Letter> {
+        self.ring.pop(&mut self.side)
+    }
+
+    fn cursor(&self) -> u64 {
+        self.ring.cursor(&self.side)
+    }
+}
+
+/// Empty looks between two looks at what is not a letter: closed, kicked. That line belongs to
+/// the producers and is left alone while they are busy.
+const LOOKS_PER_STATE: u32 = 64;
+
+/// Looks, and does what the strategy says between looks, until there is something to report.
+fn wait_idle<R: Ring>(
+    ring: &R,
+    side: &mut R::ConsumerSide,
+    idle: &mut Idle<'_>,
+    deadline: Option<Instant>,
+) -> Waited {
+    loop {
+        if ring.has_letters(side) {
+            return Waited::Letters;
+        }
+        let state = match idle.next() {
+            Next::Look if !idle.looks().is_multiple_of(LOOKS_PER_STATE) => continue,
+            Next::Look if deadline.is_some_and(|deadline| Instant::now() >= deadline) => {
+                OwnerState::Asleep
+            }
+            Next::Look => ring.state(side),
+            Next::Park => ring.park(side, deadline),
+        };
+        match state {
+            OwnerState::Look | OwnerState::Hole => {}
+            OwnerState::Kicked => {
+                ring.take_kick();
+                return Waited::Kicked;
+            }
+            OwnerState::Finished => return Waited::Finished,
+            // The last look: a letter that came in time is not a timeout.
+            OwnerState::Asleep if ring.has_letters(side) => return Waited::Letters,
+            OwnerState::Asleep => return Waited::TimedOut,
+        }
+    }
+}
+
+/// R6: releases the room of what was taken, on every way out.
+struct Releasing<'a, R: Ring> {
+    consumer: &'a mut Consumer<R>,
+}
+
+impl<R: Ring> Drop for Releasing<'_, R> {
+    fn drop(&mut self) {
+        self.consumer.ring.release(&mut self.consumer.side);
+    }
+}
+
+impl<R: Ring> Drop for Consumer<R> {
+    fn drop(&mut self) {
+        self.ring.consumer_gone(&mut self.side);
+    }
+}
+
+impl<R: Ring> core::fmt::Debug for Consumer<R> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Consumer")
+            .field("capacity", &self.capacity())
+            .field("len", &self.len())
+            .field("closed", &self.is_closed())
+            .finish_non_exhaustive()
+    }
+}

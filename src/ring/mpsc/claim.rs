@@ -1,0 +1,199 @@
+//! Claim a sequence, then publish a value there.
+//!
+//! R2. A `Claim` is the only right to write its slots; `publish` spends it. No caller code runs
+//!     while there is one.
+
+use super::shared::Ring;
+use super::words::{CLOSED, KICK, PARKED, RELEASED, SEQUENCE, WAITERS};
+use crate::ring::error::Refusal;
+use crate::ring::protocol::{self, Turn};
+use crate::sync::{AtomicU64, order};
+
+/// What a producer handle remembers: sequences below it are free to claim (R1).
+///
+/// Handles may be shared between threads, so the limit is handed on with what was acquired for it.
+#[derive(Debug, Default)]
+pub struct Limit(AtomicU64);
+
+impl Limit {
+    #[inline(always)]
+    fn get(&self) -> u64 {
+        // Acquire: pairs with Release in `set`; another thread's look at head counts for us.
+        self.0.load(order!(l, Acquire))
+    }
+
+    #[inline(always)]
+    fn set(&self, limit: u64) {
+        // Release: pairs with Acquire in `get`; our look at head comes first.
+        self.0.store(limit, order!(l, Release));
+    }
+}
+
+/// Slots claimed and not yet published.
+#[derive(Debug)]
+#[must_use = "an unpublished claim stalls the consumer"]
+pub struct Claim<'a, T> {
+    ring: &'a Ring<T>,
+    first: u64,
+    count: u64,
+    /// The claim ended a park: the owner is to be woken after publishing.
+    wake: bool,
+}
+
+impl<T> Ring<T> {
+    #[inline(always)]
+    pub(super) fn claim_slots(
+        &self,
+        known: &Limit,
+        want: u64,
+        turn: Turn,
+    ) -> Result<Claim<'_, T>, Refusal> {
+        debug_assert!(want > 0, "an empty claim has nothing to publish");
+        let mut limit = known.get();
+        // Acquire: pairs with the park exchange and set_flags; a fresh tail brings a fresh head.
+        let mut tail = self.tail.load(order!(t, Acquire));
+        loop {
+            let (count, next) = if tail < limit {
+                // R7: open, awake, and room for one at least.
+                let count = want.min(limit - tail);
+                (count, tail + count)
+            } else {
+                self.claim_slowly(known, &mut limit, tail, want, turn)?
+            };
+            // AcqRel / Acquire: pairs with the park exchange, set_flags and other claims; a
+            // claim that reads no head reuses a slot by this chain, and a failed one knows a
+            // fresh tail.
+            match self
+                .tail
+                .compare_exchange_weak(tail, next, order!(b, AcqRel), order!(t, Acquire))
+            {
+                Ok(_) => {
+                    return Ok(Claim {
+                        ring: self,
+                        first: tail & SEQUENCE,
+                        count,
+                        wake: tail & PARKED != 0,
+                    });
+                }
+                Err(newer) => tail = newer,
+            }
+        }
+    }
+
+    /// Full, closed, parked, kicked, or only an old limit: how many to claim, and the tail then.
+    #[cold]
+    fn claim_slowly(
+        &self,
+        known: &Limit,
+        limit: &mut u64,
+        tail: u64,
+        want: u64,
+        turn: Turn,
+    ) -> Result<(u64, u64), Refusal> {
+        if tail & CLOSED != 0 {
+            return Err(Refusal::Closed);
+        }
+        let sequence = tail & SEQUENCE;
+        if sequence >= *limit {
+            // Acquire: pairs with Release in `release`; values are moved out before their slots
+            // are written again. After the tail, so that a fresh tail never meets an older head.
+            let head = self.head.load(order!(a, Acquire));
+            *limit = (head & RELEASED) + self.capacity();
+            known.set(*limit);
+            let behind_others = turn == Turn::BehindOthers && head & WAITERS != 0;
+            if sequence >= *limit || behind_others {
+                return Err(Refusal::Full);
+            }
+        }
+        let count = want.min(*limit - sequence);
+        // The claim itself ends a park, in the same exchange; a kick stays for the owner.
+        Ok((count, (tail + count) & !PARKED))
+    }
+
+    /// Claims one slot beyond the capacity, for one of the ring's reservations; reads no head.
+    pub(super) fn claim_reserved(&self) -> Result<Claim<'_, T>, Refusal> {
+        // Acquire: pairs with the park exchange and set_flags, as for any claim.
+        let mut tail = self.tail.load(order!(t, Acquire));
+        loop {
+            if tail & CLOSED != 0 {
+                return Err(Refusal::Closed);
+            }
+            // AcqRel / Acquire: pairs with other claims: this slot was last used by a letter whose
+            // release some claim in this chain has acquired, or by a reservation of ours.
+            match self.tail.compare_exchange_weak(
+                tail,
+                (tail + 1) & !PARKED,
+                order!(b, AcqRel),
+                order!(t, Acquire),
+            ) {
+                Ok(_) => {
+                    return Ok(Claim {
+                        ring: self,
+                        first: tail & SEQUENCE,
+                        count: 1,
+                        wake: tail & PARKED != 0,
+                    });
+                }
+                Err(newer) => tail = newer,
+            }
+        }
+    }
+
+    /// Sets `flag` and ends a park, in one exchange: for closing and kicking. Returns the tail
+    /// before.
+    pub(super) fn set_flags(&self, flag: u64) -> u64 {
+        debug_assert!(flag == CLOSED || flag == KICK);
+        // Relaxed: a first guess for the exchange.
+        let mut tail = self.tail.load(core::sync::atomic::Ordering::Relaxed);
+        loop {
+            let next = (tail | flag) & !PARKED;
+            let exchanged = if flag == CLOSED {
+                // AcqRel / Relaxed: pairs with claims (they see the end) and with the park
+                // exchange (the sleeper's state).
+                self.tail.compare_exchange_weak(
+                    tail,
+                    next,
+                    order!(i, AcqRel),
+                    core::sync::atomic::Ordering::Relaxed,
+                )
+            } else {
+                // AcqRel / Relaxed: pairs with the owner's clear and the park exchange; the
+                // work outside the ring comes first.
+                self.tail.compare_exchange_weak(
+                    tail,
+                    next,
+                    order!(q, AcqRel),
+                    core::sync::atomic::Ordering::Relaxed,
+                )
+            };
+            match exchanged {
+                Ok(before) => return before,
+                Err(newer) => tail = newer,
+            }
+        }
+    }
+}
+
+impl<T> protocol::Claim<T> for Claim<'_, T> {
+    #[inline(always)]
+    fn count(&self) -> usize {
+        self.count as usize
+    }
+
+    #[inline(always)]
+    fn publish(self, mut next: impl FnMut() -> T) {
+        for sequence in self.first..self.first + self.count {
+            let slot = self.ring.slot(sequence);
+            let value = next();
+            // SAFETY: by R1 and R2 no other thread touches the cell until the store below.
+            slot.value.with_mut(|cell| unsafe {
+                (*cell).write(value);
+            });
+            // Release: pairs with Acquire in `has_letters` and `pop`; the value comes first.
+            slot.stamp.store(sequence + 1, order!(c, Release));
+        }
+        if self.wake {
+            self.ring.cold.sleeper.wake();
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Producer handles: clones, weak ones, kicks; and the ring's side of both faces.
+
+use super::claim::{Claim, Limit};
+use super::owner::Owner;
+use super::shared::Ring;
+use super::words::{KICK, PARKED};
+use super::{Consumer, Producer};
+use crate::ring::error::Refusal;
+use crate::ring::protocol::{self, Config, Counters, OwnerState, TimedOut, Turn};
+use crate::sync::{Arc, order};
+use crate::wait::{Idle, Place};
+use core::sync::atomic::Ordering::Relaxed;
+use core::task::{Context, Poll, Waker};
+use std::time::Instant;
+
+impl<T> protocol::Sealed for Ring<T> {}
+
+impl<T> protocol::Ring for Ring<T> {
+    type Letter = T;
+    type ProducerSide = Limit;
+    type ConsumerSide = Owner;
+    type Claim<'a>
+        = Claim<'a, T>
+    where
+        T: 'a;
+    type Place = Place;
+
+    #[inline(always)]
+    fn config(&self) -> &Config {
+        &self.fixed.config
+    }
+
+    fn handles(&self) -> usize {
+        // Relaxed: for judging how crowded it is; nothing is read because of it.
+        self.cold.producers.load(Relaxed) + 1
+    }
+
+    #[inline(always)]
+    fn claim<'a>(
+        &'a self,
+        side: &'a Limit,
+        want: usize,
+        turn: Turn,
+    ) -> Result<Claim<'a, T>, Refusal> {
+        self.claim_slots(side, want as u64, turn)
+    }
+
+    fn wait_for_room(
+        &self,
+        _side: &Limit,
+        place: &mut Option<Place>,
+        idle: &mut Idle<'_>,
+        deadline: Option<Instant>,
+    ) -> Result<(), TimedOut> {
+        self.wait_in_line(place, idle, deadline)
+    }
+
+    fn poll_for_room(&self, place: &mut Option<Place>, waker: &Waker) -> Poll<()> {
+        self.poll_in_line(place, waker)
+    }
+
+    fn leave_line(&self, place: Place) {
+        self.leave(place);
+    }
+
+    fn waiting_producers(&self) -> usize {
+        self.cold.line.lock().len()
+    }
+
+    fn producer_gone(&self) {
+        // AcqRel: pairs with other handles coming and going; the last one knows that all their
+        // posts are done.
+        if self.cold.producers.fetch_sub(1, order!(p, AcqRel)) == 1 {
+            self.close_ring();
+        }
+    }
+
+    fn close(&self) -> bool {
+        self.close_ring()
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closed()
+    }
+
+    fn letters_held(&self) -> usize {
+        self.letters()
+    }
+
+    fn counters(&self) -> Counters {
+        Counters {
+            parks: self.cold.sleeper.parks(),
+            wakes: self.cold.sleeper.wakes(),
+            producer_waits: self.cold.producer_waits.get(),
+        }
+    }
+
+    #[inline(always)]
+    fn has_letters(&self, side: &Owner) -> bool {
+        self.is_published(side)
+    }
+
+    #[inline(always)]
+    fn pop(&self, side: &mut Owner) -> Option<T> {
+        self.pop_published(side)
+    }
+
+    fn cursor(&self, side: &Owner) -> u64 {
+        side.cursor
+    }
+
+    #[inline]
+    fn release(&self, side: &mut Owner) {
+        self.release_taken(side);
+    }
+
+    fn untaken(&self, side: &Owner) -> usize {
+        self.untaken_by(side)
+    }
+
+    fn state(&self, side: &Owner) -> OwnerState {
+        self.state_of(side)
+    }
+
+    fn take_kick(&self) {
+        self.clear_kick();
+    }
+
+    fn park(&self, side: &mut Owner, deadline: Option<Instant>) -> OwnerState {
+        self.park_owner(side, deadline)
+    }
+
+    fn poll_park(&self, side: &mut Owner, cx: &Context<'_>) -> OwnerState {
+        self.rest_owner(side, Some(cx))
+    }
+
+    fn consumer_gone(&self, side: &mut Owner) {
+        self.owner_gone(side);
+    }
+}
+
+impl<T> Clone for Producer<T> {
+    /// One more producer of the same ring.
+    fn clone(&self) -> Self {
+        // AcqRel: pairs with other handles coming and going.
+        self.ring.cold.producers.fetch_add(1, order!(p, AcqRel));
+        Self::new(Arc::clone(&self.ring), Limit::default())
+    }
+}
+
+impl<T> Producer<T> {
+    /// A handle that does not keep the ring open.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakProducer<T> {
+        WeakProducer {
+            ring: Arc::clone(&self.ring),
+        }
+    }
+
+    /// Has the consumer's wait return [`Waited::Kicked`](crate::ring::Waited::Kicked): there is
+    /// work for its thread that is not in this ring. What was written before the kick is seen
+    /// after it; kicks that come before the consumer has seen one count as one.
+    ///
+    /// ```
+    /// use mailring::ring::{Waited, mpsc};
+    ///
+    /// let (producer, mut consumer) = mpsc::bounded::<()>(1)?;
+    /// producer.kick();
+    /// producer.kick();
+    /// assert_eq!(consumer.wait(), Waited::Kicked);
+    /// # Ok::<(), mailring::ring::CapacityError>(())
+    /// ```
+    pub fn kick(&self) {
+        let before = self.ring.set_flags(KICK);
+        if before & PARKED != 0 {
+            self.ring.cold.sleeper.wake();
+        } else {
+            // A claimer that ended the park may have been stopped before it woke the owner's
+            // thread, which may sleep still.
+            self.ring.cold.sleeper.nudge();
+        }
+    }
+}
+
+impl<T> Consumer<T> {
+    /// For an owner driven by a hook ([`Builder::wake_by`](super::Builder::wake_by)): goes to rest
+    /// and returns at once. [`Rest::Resting`] means that the hook will be called exactly once, by
+    /// whoever makes the next letter, kick or close; until then nothing may be taken.
+    #[must_use = "an owner that does not rest must look again"]
+    pub fn rest(&mut self) -> Rest {
+        match self.ring.rest_owner(&mut self.side, None) {
+            OwnerState::Asleep => Rest::Resting,
+            OwnerState::Kicked => {
+                self.ring.clear_kick();
+                Rest::Kicked
+            }
+            OwnerState::Finished => Rest::Finished,
+            OwnerState::Look | OwnerState::Hole => Rest::Look,
+        }
+    }
+}
+
+/// What became of an attempt to rest; see [`Consumer::rest`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rest {
+    /// At rest: the hook will be called once.
+    Resting,
+    /// A letter is there or is being posted: look again.
+    Look,
+    /// Kicked: there is work outside the ring.
+    Kicked,
+    /// All letters have been taken and none can follow.
+    Finished,
+}
+
+/// A producer handle that does not keep its ring open. It keeps the memory.
+pub struct WeakProducer<T> {
+    ring: Arc<Ring<T>>,
+}
+
+impl<T> WeakProducer<T> {
+    /// A producer, unless the last one is gone already.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Producer<T>> {
+        let producers = &self.ring.cold.producers;
+        // Relaxed: a first guess for the exchange.
+        let mut count = producers.load(Relaxed);
+        while count > 0 {
+            // AcqRel / Relaxed: pairs with other handles coming and going.
+            match producers.compare_exchange_weak(count, count + 1, order!(p, AcqRel), Relaxed) {
+                Ok(_) => {
+                    return Some(Producer::new(Arc::clone(&self.ring), Limit::default()));
+                }
+                Err(newer) => count = newer,
+            }
+        }
+        None
+    }
+}
+
+impl<T> Clone for WeakProducer<T> {
+    fn clone(&self) -> Self {
+        Self {
+            ring: Arc::clone(&self.ring),
+        }
+    }
+}
+
+impl<T> core::fmt::Debug for WeakProducer<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("WeakProducer").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,248 @@
+//! The consumer's side: look, take, release, park.
+//!
+//! R4. Only the owner moves the cursor, releases head, and sets PARKED; it sets it only where
+//!     head is released up to the cursor.
+
+use super::shared::Ring;
+use super::words::{CLOSED, KICK, PARKED, RELEASED, SEQUENCE, WAITERS};
+use crate::ring::protocol::OwnerState;
+use crate::sync::order;
+use core::task::Context;
+use core::time::Duration;
+use std::time::Instant;
+
+/// What only the consumer knows.
+#[derive(Debug)]
+pub struct Owner {
+    pub(super) cursor: u64,
+    /// Head as the owner released it last.
+    pub(super) released: u64,
+    /// A park was begun for a task: PARKED may still be set.
+    parked: bool,
+    /// How long to nap at a hole next time.
+    nap: Duration,
+}
+
+impl Owner {
+    const FIRST_NAP: Duration = Duration::from_micros(50);
+    const LONGEST_NAP: Duration = Duration::from_millis(1);
+
+    pub(super) fn new(start: u64) -> Self {
+        Self {
+            cursor: start,
+            released: start,
+            parked: false,
+            nap: Self::FIRST_NAP,
+        }
+    }
+}
+
+impl<T> Ring<T> {
+    #[inline(always)]
+    pub(super) fn is_published(&self, owner: &Owner) -> bool {
+        // Acquire: pairs with Release in `publish`; the value is there.
+        self.slot(owner.cursor).stamp.load(order!(d, Acquire)) == owner.cursor + 1
+    }
+
+    #[inline(always)]
+    pub(super) fn pop_published(&self, owner: &mut Owner) -> Option<T> {
+        if !self.is_published(owner) {
+            return None;
+        }
+        let slot = self.slot(owner.cursor);
+        owner.cursor += 1;
+        // SAFETY: R3: the stamp says that the value is there; the cursor has passed it, so it is
+        // moved out once.
+        let value = slot
+            .value
+            .with_mut(|cell| unsafe { (*cell).assume_init_read() });
+        if owner.cursor - owner.released >= self.fixed.config.release_every() {
+            self.release_taken(owner);
+        }
+        Some(value)
+    }
+
+    /// Releases head up to the cursor, and serves the line where somebody stands in it.
+    #[inline]
+    pub(super) fn release_taken(&self, owner: &mut Owner) {
+        let count = owner.cursor - owner.released;
+        if count == 0 {
+            return;
+        }
+        owner.released = owner.cursor;
+        // Release: pairs with Acquire in a claim's look at head; values are moved out first.
+        let head = self.head.fetch_add(count, order!(f, Release));
+        if head & WAITERS != 0 {
+            self.serve_line();
+        }
+    }
+
+    pub(super) fn state_of(&self, owner: &Owner) -> OwnerState {
+        // Acquire: pairs with set_flags; what came before the close or the kick is seen.
+        let tail = self.tail.load(order!(g, Acquire));
+        self.judge(owner, tail)
+    }
+
+    /// Takes a kick, before the owner looks at the work it stands for.
+    pub(super) fn clear_kick(&self) {
+        // Acquire: pairs with the kick; the work outside the ring is seen.
+        self.tail.fetch_and(!KICK, order!(q, Acquire));
+    }
+
+    /// What a tail means to an owner that found no letter.
+    fn judge(&self, owner: &Owner, tail: u64) -> OwnerState {
+        if tail & KICK != 0 {
+            return OwnerState::Kicked;
+        }
+        if tail & SEQUENCE != owner.cursor {
+            return if self.is_published(owner) {
+                OwnerState::Look
+            } else {
+                OwnerState::Hole
+            };
+        }
+        if tail & CLOSED != 0 {
+            OwnerState::Finished
+        } else {
+            OwnerState::Look
+        }
+    }
+
+    /// Begins a park: from here until PARKED is cleared, whoever clears it owes a wake.
+    fn begin_park(&self, owner: &mut Owner) -> Result<(), OwnerState> {
+        self.release_taken(owner);
+        let cursor = owner.cursor;
+        // Two cases. A claim, close or kick before this exchange: it fails, and we look again. One
+        // after it: its author sees PARKED, clears it, and wakes us.
+        //
+        // Release / Acquire: pairs with claims and set_flags; what the owner did is seen by
+        // whoever wakes it, and on failure the reason is seen.
+        match self.tail.compare_exchange(
+            cursor,
+            cursor | PARKED,
+            order!(g, Release),
+            order!(g, Acquire),
+        ) {
+            Ok(_) => Ok(()),
+            Err(tail) => Err(self.judge(owner, tail)),
+        }
+    }
+
+    /// Ends a park that nobody else has ended. Returns whether it was still on; if not, somebody
+    /// owes a wake, which will come for nothing.
+    fn end_park(&self, owner: &mut Owner) -> bool {
+        owner.parked = false;
+        // AcqRel: pairs with the park exchange and other clears, as for any clear of PARKED.
+        self.tail.fetch_and(!PARKED, order!(h, AcqRel)) & PARKED != 0
+    }
+
+    pub(super) fn park_owner(&self, owner: &mut Owner, deadline: Option<Instant>) -> OwnerState {
+        if owner.parked {
+            self.end_park(owner);
+        }
+        match self.begin_park(owner) {
+            Ok(()) => {}
+            Err(OwnerState::Hole) => return self.nap_at_hole(owner, deadline),
+            Err(state) => return state,
+        }
+        owner.nap = Owner::FIRST_NAP;
+        loop {
+            // Acquire: pairs with the clear of PARKED in claims and set_flags. On the bit, never
+            // on the sleeper's token: a wake for nothing is no event.
+            let tail = self.tail.load(order!(g, Acquire));
+            if tail & PARKED == 0 {
+                return OwnerState::Look;
+            }
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return if self.end_park(owner) {
+                    OwnerState::Asleep
+                } else {
+                    OwnerState::Look
+                };
+            }
+            self.cold.sleeper.park(deadline);
+        }
+    }
+
+    /// A claimed slot is not published, and its claimer may not know that somebody waits: sleeps
+    /// for a bounded time. The only timed sleep there is.
+    fn nap_at_hole(&self, owner: &mut Owner, deadline: Option<Instant>) -> OwnerState {
+        let now = Instant::now();
+        if deadline.is_some_and(|deadline| now >= deadline) {
+            return OwnerState::Asleep;
+        }
+        let end = now + owner.nap;
+        owner.nap = (owner.nap * 2).min(Owner::LONGEST_NAP);
+        self.cold
+            .sleeper
+            .nap(deadline.map_or(end, |deadline| deadline.min(end)));
+        OwnerState::Hole
+    }
+
+    /// Begins a park and returns at once: for an owner that is woken as a task or by a hook.
+    pub(super) fn rest_owner(&self, owner: &mut Owner, cx: Option<&Context<'_>>) -> OwnerState {
+        if owner.parked {
+            self.end_park(owner);
+        }
+        if let Some(cx) = cx {
+            // Before the exchange: whoever ends the park must find it.
+            self.cold.sleeper.register(cx.waker());
+        }
+        match self.begin_park(owner) {
+            Ok(()) => {
+                owner.parked = true;
+                OwnerState::Asleep
+            }
+            Err(state) => state,
+        }
+    }
+
+    pub(super) fn owner_gone(&self, owner: &mut Owner) {
+        self.close_ring();
+        Gone { ring: self, owner }.drop_published();
+    }
+
+    /// Letters accepted and not taken by `owner`.
+    pub(super) fn untaken_by(&self, owner: &Owner) -> usize {
+        // Acquire: pairs with claims; a count, for the eye and for sizes after closing.
+        let tail = self.tail.load(order!(g, Acquire));
+        ((tail & SEQUENCE) - owner.cursor) as usize
+    }
+
+    pub(super) fn closed(&self) -> bool {
+        // Acquire: pairs with set_flags; what came before the close is seen.
+        self.tail.load(order!(g, Acquire)) & CLOSED != 0
+    }
+
+    pub(super) fn letters(&self) -> usize {
+        // Acquire: pairs with Release in `release`, head first: the tail read after it is not
+        // older, so the difference is never negative.
+        let head = self.head.load(order!(a, Acquire)) & RELEASED;
+        // Acquire: pairs with claims, so that this thread's own posts count.
+        let tail = self.tail.load(order!(t, Acquire));
+        Self::distance(tail, head).min(self.capacity()) as usize
+    }
+}
+
+/// The owner is going: drops what is published; what is published later, the last handle drops.
+struct Gone<'a, T> {
+    ring: &'a Ring<T>,
+    owner: &'a mut Owner,
+}
+
+impl<T> Gone<'_, T> {
+    fn drop_published(&mut self) {
+        while let Some(letter) = self.ring.pop_published(self.owner) {
+            drop(letter);
+        }
+    }
+}
+
+impl<T> Drop for Gone<'_, T> {
+    fn drop(&mut self) {
+        // Letters are left over only where one's drop panicked. Head tells the last handle where
+        // to go on.
+        self.drop_published();
+        self.ring.release_taken(self.owner);
+    }
+}

@@ -1,0 +1,118 @@
+//! Reserved claims: letters that always fit, at most one of each in the ring.
+//!
+//! R10. Reservation `i` has at most one letter in the ring: its pending word is set before the
+//!      claim and cleared by the consumer after that letter was taken and its room released. So
+//!      `reserved` slots beyond the capacity are enough, and a claim for one reads no head.
+
+use super::claim::Claim;
+use super::shared::Ring;
+use super::{Consumer, Producer};
+use crate::ring::error::Closed;
+use crate::ring::protocol::Ring as _;
+use crate::sync::{Arc, order};
+
+const IDLE: u32 = 0;
+const PENDING: u32 = 1;
+
+/// The right to one slot beyond the capacity: its letter always fits, and is in the ring at most
+/// once. Posting while it is pending costs one read-modify-write and no room.
+///
+/// It does not keep the ring open.
+pub struct Reservation<T> {
+    ring: Arc<Ring<T>>,
+    index: usize,
+}
+
+/// What became of a reserved post.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReservedPost<T> {
+    /// It is in the ring.
+    Posted,
+    /// An earlier one is still in the ring, or being taken, and stands for this one too: whoever
+    /// settles it sees what was written before this call. The letter is handed back.
+    AlreadyPending(T),
+}
+
+impl<T> Producer<T> {
+    /// The ring's reservation number `index`, below what
+    /// [`Builder::reserved`](super::Builder::reserved) set; `None` beyond it.
+    #[must_use]
+    pub fn reservation(&self, index: usize) -> Option<Reservation<T>> {
+        (index < self.ring.fixed.reserved.len()).then(|| Reservation {
+            ring: Arc::clone(&self.ring),
+            index,
+        })
+    }
+}
+
+impl<T> Reservation<T> {
+    /// Posts `letter` unless this reservation's letter is pending.
+    ///
+    /// # Errors
+    /// [`Closed`], with the letter. A reservation whose post met a closed ring stays pending.
+    pub fn post(&self, letter: T) -> Result<ReservedPost<T>, Closed<T>> {
+        let pending = &self.ring.fixed.reserved[self.index];
+        // AcqRel: pairs with the clear in `settle`, also when it is pending already: what this
+        // poster wrote is seen by the run that stands for it.
+        if pending.swap(PENDING, order!(m, AcqRel)) == PENDING {
+            return if self.ring.is_closed() {
+                Err(Closed(letter))
+            } else {
+                Ok(ReservedPost::AlreadyPending(letter))
+            };
+        }
+        match self.ring.claim_reserved() {
+            Ok(claim) => {
+                publish(claim, letter);
+                Ok(ReservedPost::Posted)
+            }
+            Err(_) => Err(Closed(letter)),
+        }
+    }
+
+    /// Its number.
+    #[must_use]
+    pub fn index(&self) -> usize {
+        self.index
+    }
+}
+
+fn publish<T>(claim: Claim<'_, T>, letter: T) {
+    crate::ring::producer::publish_one(claim, letter);
+}
+
+impl<T> Consumer<T> {
+    /// Makes reservation `index` free to be posted again: releases the room of what was taken,
+    /// then clears its pending word. To be called *before* acting on the letter, so that a post
+    /// during the action is not lost.
+    ///
+    /// # Panics
+    /// If there is no such reservation.
+    ///
+    /// # Safety
+    /// The letter that was posted by reservation `index` has been taken since the last call for
+    /// it. Else two letters of one reservation could be in the ring, which has room for one.
+    pub unsafe fn settle(&mut self, index: usize) {
+        self.ring.release_taken(&mut self.side);
+        // AcqRel: pairs with the swap in `post`; the poster that finds it cleared reuses the slot,
+        // and what earlier posters wrote is seen from here on.
+        self.ring.fixed.reserved[index].swap(IDLE, order!(m, AcqRel));
+    }
+}
+
+impl<T> Clone for Reservation<T> {
+    fn clone(&self) -> Self {
+        Self {
+            ring: Arc::clone(&self.ring),
+            index: self.index,
+        }
+    }
+}
+
+impl<T> core::fmt::Debug for Reservation<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Reservation")
+            .field("index", &self.index)
+            .finish_non_exhaustive()
+    }
+}

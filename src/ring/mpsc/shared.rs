@@ -1,0 +1,133 @@
+//! What the handles of one ring share, each group of words on its own cache line.
+//!
+//! R1. A sequence below `head + capacity` has been released by the consumer: its slot holds no
+//!     value, and nobody but its claimer writes there.
+//! R3. The slot of sequence `s` holds a value exactly from the store of stamp `s + 1` until the
+//!     owner's cursor passes `s`. A stamp is first that of the lap before.
+//! R9. When the last handle goes, nothing is claimed and unpublished: a claim borrows a handle.
+
+use super::words::{RELEASED, SEQUENCE};
+use crate::ring::protocol::Config;
+use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Counter, UnsafeCell};
+use crate::wait::{Line, Sleeper};
+use core::mem::MaybeUninit;
+use crossbeam_utils::CachePadded;
+
+/// The shared part of the ring.
+pub struct Ring<T> {
+    pub(super) tail: CachePadded<AtomicU64>,
+    pub(super) head: CachePadded<AtomicU64>,
+    pub(super) fixed: CachePadded<Fixed<T>>,
+    pub(super) cold: CachePadded<Cold>,
+}
+
+/// Never written after creation.
+pub(super) struct Fixed<T> {
+    pub(super) slots: Box<[Slot<T>]>,
+    pub(super) config: Config,
+    pub(super) reserved: Box<[CachePadded<AtomicU32>]>,
+}
+
+/// Touched when handles come and go, and when somebody waits.
+pub(super) struct Cold {
+    pub(super) producers: AtomicUsize,
+    pub(super) sleeper: Sleeper,
+    pub(super) line: Line,
+    pub(super) producer_waits: Counter,
+}
+
+pub(super) struct Slot<T> {
+    /// The sequence of the value here, plus one.
+    pub(super) stamp: AtomicU64,
+    pub(super) value: UnsafeCell<MaybeUninit<T>>,
+}
+
+// SAFETY: R1, R2 and R3: a value is written by the one claimer of its sequence, and moved out by the
+// one consumer after it was published; values only move through, so `T: Send` is enough.
+unsafe impl<T: Send> Sync for Ring<T> {}
+// SAFETY: R3: the ring owns the values it holds.
+unsafe impl<T: Send> Send for Ring<T> {}
+
+impl<T> Slot<T> {
+    /// An empty slot, stamped with the lap before `start`.
+    pub(super) fn new(index: usize, count: usize, start: u64) -> Self {
+        let mask = count as u64 - 1;
+        // The first sequence at or after `start` with this index.
+        let first = start + ((index as u64).wrapping_sub(start) & mask);
+        Self {
+            stamp: AtomicU64::new((first + 1).wrapping_sub(count as u64)),
+            value: UnsafeCell::new(MaybeUninit::uninit()),
+        }
+    }
+}
+
+impl<T> Ring<T> {
+    #[inline(always)]
+    pub(super) fn slot(&self, sequence: u64) -> &Slot<T> {
+        let slots = &*self.fixed.slots;
+        let index = sequence as usize & (slots.len() - 1);
+        debug_assert!(index < slots.len());
+        // SAFETY: R3: the number of slots is a power of two, at least one, so the masked index is
+        // in bounds.
+        unsafe { slots.get_unchecked(index) }
+    }
+
+    #[inline(always)]
+    pub(super) fn capacity(&self) -> u64 {
+        self.fixed.config.capacity as u64
+    }
+
+    /// How far `tail` is ahead of `head`, both with their flags.
+    pub(super) fn distance(tail: u64, head: u64) -> u64 {
+        (tail & SEQUENCE).saturating_sub(head & RELEASED)
+    }
+}
+
+impl<T> core::fmt::Debug for Ring<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Ring")
+            .field("len", &self.letters())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T> Drop for Ring<T> {
+    fn drop(&mut self) {
+        let head = crate::sync::get_mut(&mut self.head) & RELEASED;
+        let end = crate::sync::get_mut(&mut self.tail) & SEQUENCE;
+        // R9: every sequence from head to end is published and not taken.
+        Remaining {
+            ring: self,
+            next: head,
+            end,
+        }
+        .drop_all();
+    }
+}
+
+/// Values to drop in place, each once, also when one of them panics.
+struct Remaining<'a, T> {
+    ring: &'a Ring<T>,
+    next: u64,
+    end: u64,
+}
+
+impl<T> Remaining<'_, T> {
+    fn drop_all(&mut self) {
+        while self.next < self.end {
+            let slot = self.ring.slot(self.next);
+            self.next += 1;
+            // SAFETY: R3 and R9: the slot holds a value that nobody else can reach any more, and
+            // `next` has passed it.
+            slot.value
+                .with_mut(|value| unsafe { (*value).assume_init_drop() });
+        }
+    }
+}
+
+impl<T> Drop for Remaining<'_, T> {
+    fn drop(&mut self) {
+        // Left over only where a value's drop panicked: the others are dropped all the same.
+        self.drop_all();
+    }
+}

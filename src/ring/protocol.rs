@@ -1,0 +1,195 @@
+//! What a ring must be able to do, so that both kinds share one producer and one consumer face.
+
+use super::error::Refusal;
+use crate::sync::Cpus;
+use crate::wait::{Idle, Patience, WaitStrategy};
+use core::task::{Context, Poll, Waker};
+use std::time::Instant;
+
+/// The shared part of a ring. Sealed: [`super::mpsc::Ring`] and [`super::spsc::Ring`].
+#[doc(hidden)]
+pub trait Ring: Sealed + Sized {
+    /// What it carries.
+    type Letter;
+    /// What a producer handle knows of its own.
+    type ProducerSide: core::fmt::Debug;
+    /// What the consumer knows of its own.
+    type ConsumerSide: core::fmt::Debug;
+    /// The only right to write the slots claimed.
+    type Claim<'a>: Claim<Self::Letter>
+    where
+        Self: 'a;
+    /// A place in line of a producer that waits for room.
+    type Place: core::fmt::Debug;
+
+    fn config(&self) -> &Config;
+
+    /// Producer handles and the consumer, for telling whether CPUs are short.
+    fn handles(&self) -> usize;
+
+    // What producers do.
+
+    /// Claims up to `want` slots (at least one), or says why not. Never waits. With
+    /// `Turn::BehindOthers` a producer that has to look at the line and finds others there is
+    /// told that the ring is full, and so joins them.
+    fn claim<'a>(
+        &'a self,
+        side: &'a Self::ProducerSide,
+        want: usize,
+        turn: Turn,
+    ) -> Result<Self::Claim<'a>, Refusal>;
+
+    /// After `claim` said full: waits a while for room, or joins the line and waits to be woken.
+    /// Returns when it is worth trying again, or past the deadline.
+    fn wait_for_room(
+        &self,
+        side: &Self::ProducerSide,
+        place: &mut Option<Self::Place>,
+        idle: &mut Idle<'_>,
+        deadline: Option<Instant>,
+    ) -> Result<(), TimedOut>;
+
+    /// After `claim` said full: joins the line as a task. `Ready`: worth trying again now.
+    fn poll_for_room(&self, place: &mut Option<Self::Place>, waker: &Waker) -> Poll<()>;
+
+    /// Gives a place in line back and passes on a wake it may have been given.
+    fn leave_line(&self, place: Self::Place);
+
+    /// Producers that wait in line.
+    fn waiting_producers(&self) -> usize;
+
+    /// A producer handle is gone; the last one closes.
+    fn producer_gone(&self);
+
+    /// Refuses letters from now on; whether this call did it.
+    fn close(&self) -> bool;
+
+    fn is_closed(&self) -> bool;
+
+    /// Letters claimed and not yet released by the consumer, as far as can be seen.
+    fn letters_held(&self) -> usize;
+
+    fn counters(&self) -> Counters;
+
+    // What the consumer does.
+
+    /// Whether the letter at the cursor is published.
+    fn has_letters(&self, side: &Self::ConsumerSide) -> bool;
+
+    /// Takes the letter at the cursor, if it is published. Releases nothing yet, except when a
+    /// quarter of the ring is unreleased.
+    fn pop(&self, side: &mut Self::ConsumerSide) -> Option<Self::Letter>;
+
+    /// The cursor: how many letters were taken since the start sequence.
+    fn cursor(&self, side: &Self::ConsumerSide) -> u64;
+
+    /// Lets producers have the room of all letters taken.
+    fn release(&self, side: &mut Self::ConsumerSide);
+
+    /// Letters accepted and not yet taken.
+    fn untaken(&self, side: &Self::ConsumerSide) -> usize;
+
+    /// What there is to know beside letters: for looks that have lasted a while.
+    fn state(&self, side: &Self::ConsumerSide) -> OwnerState;
+
+    /// Takes a kick that was reported, before its work is looked at.
+    fn take_kick(&self);
+
+    /// Sleeps until woken or past the deadline, unless there is a reason not to.
+    fn park(&self, side: &mut Self::ConsumerSide, deadline: Option<Instant>) -> OwnerState;
+
+    /// Arranges for `cx` to be woken instead of sleeping.
+    fn poll_park(&self, side: &mut Self::ConsumerSide, cx: &Context<'_>) -> OwnerState;
+
+    /// The consumer is gone: closes, and drops what is published.
+    fn consumer_gone(&self, side: &mut Self::ConsumerSide);
+}
+
+/// See [`Ring`].
+#[doc(hidden)]
+pub trait Sealed {}
+
+/// Whether a claim may overtake producers that stand in line for room.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// A `try_` post, which takes what is there, or one whose turn it is.
+    Now,
+    /// A post that may wait, and so waits its turn.
+    BehindOthers,
+}
+
+/// Slots claimed and not yet written.
+#[doc(hidden)]
+pub trait Claim<T> {
+    /// How many.
+    fn count(&self) -> usize;
+
+    /// Writes and publishes all of them, in order; `next` runs no caller code and cannot panic.
+    fn publish(self, next: impl FnMut() -> T);
+}
+
+/// The deadline has passed.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct TimedOut;
+
+/// How it stands with a consumer that found no letter.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnerState {
+    /// Worth looking again: woken, or something was published meanwhile.
+    Look,
+    /// A letter is claimed and not yet published.
+    Hole,
+    /// Kicked: there is work outside the ring.
+    Kicked,
+    /// All letters taken, none can follow.
+    Finished,
+    /// Nothing before the deadline; or, in `poll_park`, asleep.
+    Asleep,
+}
+
+/// What never changes after creation.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Config {
+    pub(super) capacity: usize,
+    pub(super) producer_wait: Box<dyn WaitStrategy>,
+    pub(super) consumer_wait: Box<dyn WaitStrategy>,
+    pub(super) producer_patience: Patience,
+    pub(super) consumer_patience: Patience,
+    pub(super) cpus: Cpus,
+}
+
+impl Config {
+    /// A spell of waiting for room, with `handles` threads on the ring.
+    pub(super) fn producer_idle(&self, handles: usize) -> Idle<'_> {
+        let crowded = handles > self.cpus.get();
+        Idle::new(&*self.producer_wait, &self.producer_patience, crowded)
+    }
+
+    /// A spell of waiting for letters, with `handles` threads on the ring.
+    pub(super) fn consumer_idle(&self, handles: usize) -> Idle<'_> {
+        let crowded = handles > self.cpus.get();
+        Idle::new(&*self.consumer_wait, &self.consumer_patience, crowded)
+    }
+
+    /// Letters after which the consumer releases room without being asked.
+    pub(super) fn release_every(&self) -> u64 {
+        (self.capacity as u64 / 4).max(1)
+    }
+}
+
+/// Events counted since a ring was made; see `Consumer::counters`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counters {
+    /// How often the consumer's thread went to sleep.
+    pub parks: u64,
+    /// How often a producer (or whoever closed or kicked) had to wake the consumer: by a system
+    /// call, a waker or the hook. While the consumer is awake this does not grow.
+    pub wakes: u64,
+    /// How often a producer took a place in line to wait for room.
+    pub producer_waits: u64,
+}

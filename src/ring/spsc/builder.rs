@@ -1,0 +1,83 @@
+//! Makes a ring for one producer.
+
+use super::consumer_side::ConsumerSide;
+use super::producer_side::ProducerSide;
+use super::shared::{Cold, Fixed, Ring};
+use super::{Consumer, Producer};
+use crate::ring::builder;
+use crate::ring::capacity::{self, CapacityError};
+use crate::sync::{Arc, AtomicU32, AtomicU64, Counter, StoreLoad, UnsafeCell};
+use crate::wait::Sleeper;
+use core::mem::MaybeUninit;
+use crossbeam_utils::CachePadded;
+
+/// Settings of a ring for one producer; see [`Builder::build`].
+pub type Builder = builder::Builder<Options>;
+
+/// What only this kind of ring can be set to.
+#[derive(Debug, Default)]
+pub struct Options {
+    start: u64,
+    fences: bool,
+}
+
+impl Builder {
+    /// A ring that holds exactly `capacity` letters.
+    #[must_use]
+    pub fn new(capacity: usize) -> Self {
+        Self::with_kind(capacity, Options::default())
+    }
+
+    /// Uses a full fence per post instead of `membarrier(2)`, as on systems without it: posts
+    /// cost more, going to sleep costs less and interrupts no other thread.
+    #[must_use]
+    pub fn fences(mut self) -> Self {
+        self.kind.fences = true;
+        self
+    }
+
+    /// Starts at another sequence than 0, for models of wrap-around.
+    #[cfg(any(test, mailring_loom))]
+    #[must_use]
+    pub fn start(mut self, sequence: u64) -> Self {
+        self.kind.start = sequence;
+        self
+    }
+
+    /// Makes the ring.
+    ///
+    /// # Errors
+    /// [`CapacityError`] where the capacity is 0 or absurd, before anything is allocated, or
+    /// where memory is short.
+    pub fn build<T>(self) -> Result<(Producer<T>, Consumer<T>), CapacityError> {
+        let (config, Options { start, fences }) = self.into_config();
+        let slots = capacity::slots(config.capacity, 0, |_, _| {
+            UnsafeCell::new(MaybeUninit::uninit())
+        })?;
+        let barrier = if fences {
+            StoreLoad::Fences
+        } else {
+            StoreLoad::detect()
+        };
+        let ring = Arc::new(Ring {
+            tail: CachePadded::new(AtomicU64::new(start)),
+            head: CachePadded::new(AtomicU64::new(start)),
+            posting: CachePadded::new(AtomicU32::new(0)),
+            consumer_word: CachePadded::new(AtomicU32::new(0)),
+            producer_word: CachePadded::new(AtomicU32::new(0)),
+            fixed: CachePadded::new(Fixed {
+                slots,
+                config,
+                barrier,
+            }),
+            cold: CachePadded::new(Cold {
+                consumer: Sleeper::new(None),
+                producer: Sleeper::new(None),
+                producer_waits: Counter::default(),
+            }),
+        });
+        let producer = Producer::new(Arc::clone(&ring), ProducerSide::new(start));
+        let consumer = Consumer::new(ring, ConsumerSide::new(start));
+        Ok((producer, consumer))
+    }
+}

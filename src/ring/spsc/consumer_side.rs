@@ -1,0 +1,275 @@
+//! The consumer's side: look, take, release, sleep; and the ring's side of both faces.
+
+use super::producer_side::{Claim, ProducerSide};
+use super::shared::{Ring, SLEEPING};
+use crate::ring::error::Refusal;
+use crate::ring::protocol::{self, Config, Counters, OwnerState, TimedOut, Turn};
+use crate::sync::order;
+use crate::wait::Idle;
+use core::cell::Cell;
+use core::sync::atomic::Ordering::Relaxed;
+use core::task::{Context, Poll, Waker};
+use std::time::Instant;
+
+/// What only the consumer knows.
+#[derive(Debug)]
+pub struct ConsumerSide {
+    cursor: u64,
+    /// Sequences below it are published.
+    known_tail: Cell<u64>,
+    /// Head as it was released last.
+    released: u64,
+    /// A sleep was begun for a task: SLEEPING may still be set.
+    asleep: bool,
+}
+
+impl ConsumerSide {
+    pub(super) fn new(start: u64) -> Self {
+        Self {
+            cursor: start,
+            known_tail: Cell::new(start),
+            released: start,
+            asleep: false,
+        }
+    }
+}
+
+impl<T> Ring<T> {
+    #[inline(always)]
+    fn look(&self, side: &ConsumerSide) -> bool {
+        if side.cursor < side.known_tail.get() {
+            return true;
+        }
+        // Acquire: pairs with Release in `publish`; the values are there.
+        side.known_tail.set(self.tail.load(order!(s1, Acquire)));
+        side.cursor < side.known_tail.get()
+    }
+
+    /// Says that the consumer sleeps, unless there is a reason not to.
+    fn begin_sleep(&self, side: &mut ConsumerSide) -> OwnerState {
+        protocol::Ring::release(self, side);
+        // AcqRel: pairs with clears and with the exchange that closes: a close before it is seen
+        // below, one after it clears the flag. Letters are for the barrier (R13).
+        self.consumer_word.fetch_or(SLEEPING, order!(s5, AcqRel));
+        self.fixed.barrier.heavy();
+        let state = if self.look(side) {
+            OwnerState::Look
+        } else if self.closed() {
+            self.judge_closed(side)
+        } else {
+            return OwnerState::Asleep;
+        };
+        Self::end_sleep(&self.consumer_word);
+        state
+    }
+
+    /// R12: after a close, whether a post still goes on.
+    fn judge_closed(&self, side: &ConsumerSide) -> OwnerState {
+        // Acquire: pairs with Release in `end_posting`; the last tail is seen.
+        if self.posting.load(order!(s6, Acquire)) != 0 {
+            OwnerState::Hole
+        } else if self.look(side) {
+            OwnerState::Look
+        } else {
+            OwnerState::Finished
+        }
+    }
+}
+
+impl<T> protocol::Sealed for Ring<T> {}
+
+impl<T> protocol::Ring for Ring<T> {
+    type Letter = T;
+    type ProducerSide = ProducerSide;
+    type ConsumerSide = ConsumerSide;
+    type Claim<'a>
+        = Claim<'a, T>
+    where
+        T: 'a;
+    /// The line is one producer long: its flag is its place.
+    type Place = ();
+
+    #[inline(always)]
+    fn config(&self) -> &Config {
+        &self.fixed.config
+    }
+
+    fn handles(&self) -> usize {
+        2
+    }
+
+    #[inline(always)]
+    fn claim<'a>(
+        &'a self,
+        side: &'a ProducerSide,
+        want: usize,
+        _turn: Turn,
+    ) -> Result<Claim<'a, T>, Refusal> {
+        self.claim_slots(side, want as u64)
+    }
+
+    fn wait_for_room(
+        &self,
+        _side: &ProducerSide,
+        _place: &mut Option<()>,
+        idle: &mut Idle<'_>,
+        deadline: Option<Instant>,
+    ) -> Result<(), TimedOut> {
+        self.wait_for_room_as_thread(idle, deadline)
+    }
+
+    fn poll_for_room(&self, place: &mut Option<()>, waker: &Waker) -> Poll<()> {
+        *place = Some(());
+        self.wait_for_room_as_task(waker)
+    }
+
+    fn leave_line(&self, _place: ()) {
+        Self::end_sleep(&self.producer_word);
+    }
+
+    fn waiting_producers(&self) -> usize {
+        // Relaxed: for the eye.
+        usize::from(self.producer_word.load(Relaxed) & SLEEPING != 0)
+    }
+
+    fn producer_gone(&self) {
+        self.close_ring();
+    }
+
+    fn close(&self) -> bool {
+        self.close_ring()
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closed()
+    }
+
+    fn letters_held(&self) -> usize {
+        self.letters()
+    }
+
+    fn counters(&self) -> Counters {
+        Counters {
+            parks: self.cold.consumer.parks(),
+            wakes: self.cold.consumer.wakes(),
+            producer_waits: self.cold.producer_waits.get(),
+        }
+    }
+
+    #[inline(always)]
+    fn has_letters(&self, side: &ConsumerSide) -> bool {
+        self.look(side)
+    }
+
+    #[inline(always)]
+    fn pop(&self, side: &mut ConsumerSide) -> Option<T> {
+        if !self.look(side) {
+            return None;
+        }
+        let slot = self.slot(side.cursor);
+        side.cursor += 1;
+        // SAFETY: R11: the slot is published and not released; the cursor has passed it, so it is
+        // moved out once.
+        let value = slot.with_mut(|cell| unsafe { (*cell).assume_init_read() });
+        if side.cursor - side.released >= self.fixed.config.release_every() {
+            protocol::Ring::release(self, side);
+        }
+        Some(value)
+    }
+
+    fn cursor(&self, side: &ConsumerSide) -> u64 {
+        side.cursor
+    }
+
+    #[inline]
+    fn release(&self, side: &mut ConsumerSide) {
+        if side.released == side.cursor {
+            return;
+        }
+        side.released = side.cursor;
+        // Release: pairs with Acquire in a claim's look at head; values are moved out first.
+        self.head.store(side.cursor, order!(s2, Release));
+        self.fixed.barrier.light();
+        // Relaxed: the barrier orders it after the store of head (R13).
+        if self.producer_word.load(Relaxed) & SLEEPING != 0 && Self::end_sleep(&self.producer_word)
+        {
+            self.cold.producer.wake();
+        }
+    }
+
+    fn untaken(&self, side: &ConsumerSide) -> usize {
+        // Acquire: pairs with Release in `publish`.
+        (self.tail.load(order!(s1, Acquire)) - side.cursor) as usize
+    }
+
+    fn state(&self, side: &ConsumerSide) -> OwnerState {
+        if !self.closed() {
+            OwnerState::Look
+        } else {
+            self.judge_closed(side)
+        }
+    }
+
+    fn take_kick(&self) {}
+
+    fn park(&self, side: &mut ConsumerSide, deadline: Option<Instant>) -> OwnerState {
+        match self.begin_sleep(side) {
+            OwnerState::Asleep => {}
+            state => return state,
+        }
+        // On the flag, never on the sleeper's token.
+        // Acquire: pairs with the clear in `end_sleep` and in closing.
+        while self.consumer_word.load(order!(s5, Acquire)) & SLEEPING != 0 {
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                // A wake that is owed meanwhile comes for nothing.
+                return if Self::end_sleep(&self.consumer_word) {
+                    OwnerState::Asleep
+                } else {
+                    OwnerState::Look
+                };
+            }
+            self.cold.consumer.park(deadline);
+        }
+        OwnerState::Look
+    }
+
+    fn poll_park(&self, side: &mut ConsumerSide, cx: &Context<'_>) -> OwnerState {
+        if side.asleep {
+            side.asleep = false;
+            Self::end_sleep(&self.consumer_word);
+        }
+        // Before the flag: whoever clears it must find the waker.
+        self.cold.consumer.register(cx.waker());
+        let state = self.begin_sleep(side);
+        side.asleep = state == OwnerState::Asleep;
+        state
+    }
+
+    fn consumer_gone(&self, side: &mut ConsumerSide) {
+        self.close_ring();
+        Gone { ring: self, side }.drop_published();
+    }
+}
+
+/// The consumer is going: drops what is published; what is published later, the last handle drops.
+struct Gone<'a, T> {
+    ring: &'a Ring<T>,
+    side: &'a mut ConsumerSide,
+}
+
+impl<T> Gone<'_, T> {
+    fn drop_published(&mut self) {
+        while let Some(letter) = protocol::Ring::pop(self.ring, self.side) {
+            drop(letter);
+        }
+    }
+}
+
+impl<T> Drop for Gone<'_, T> {
+    fn drop(&mut self) {
+        // Letters are left over only where one's drop panicked. Head tells the last handle where
+        // to go on.
+        self.drop_published();
+        protocol::Ring::release(self.ring, self.side);
+    }
+}

@@ -1,0 +1,172 @@
+//! The producer's side: claim, publish, wait for room.
+
+use super::shared::{CLOSED, Ring, SLEEPING};
+use crate::ring::error::Refusal;
+use crate::ring::protocol::{self, TimedOut};
+use crate::sync::order;
+use crate::wait::{Idle, Next};
+use core::cell::Cell;
+use core::sync::atomic::Ordering::Relaxed;
+use core::task::{Poll, Waker};
+use std::time::Instant;
+
+/// What only the producer knows.
+#[derive(Debug)]
+pub struct ProducerSide {
+    /// The next sequence to write.
+    tail: Cell<u64>,
+    /// Sequences below it are released.
+    limit: Cell<u64>,
+}
+
+impl ProducerSide {
+    pub(super) fn new(start: u64) -> Self {
+        Self {
+            tail: Cell::new(start),
+            limit: Cell::new(start),
+        }
+    }
+}
+
+/// Slots claimed and not yet published: `posting` is set.
+#[derive(Debug)]
+#[must_use = "an unpublished claim keeps the ring from ending"]
+pub struct Claim<'a, T> {
+    ring: &'a Ring<T>,
+    side: &'a ProducerSide,
+    count: u64,
+}
+
+impl<T> Ring<T> {
+    #[inline(always)]
+    pub(super) fn claim_slots<'a>(
+        &'a self,
+        side: &'a ProducerSide,
+        want: u64,
+    ) -> Result<Claim<'a, T>, Refusal> {
+        debug_assert!(want > 0, "an empty claim has nothing to publish");
+        // Relaxed: the barrier orders it before the look at CLOSED (R12).
+        self.posting.store(1, Relaxed);
+        self.fixed.barrier.light();
+        // Acquire: pairs with the exchange that closed; what came before the close is seen.
+        if self.consumer_word.load(order!(s5, Acquire)) & CLOSED != 0 {
+            self.end_posting();
+            return Err(Refusal::Closed);
+        }
+        let tail = side.tail.get();
+        if side.limit.get() == tail {
+            // Acquire: pairs with Release in `release`; values are moved out before their slots
+            // are written again.
+            let head = self.head.load(order!(s2, Acquire));
+            side.limit.set(head + self.fixed.config.capacity as u64);
+            if side.limit.get() == tail {
+                self.end_posting();
+                return Err(Refusal::Full);
+            }
+        }
+        Ok(Claim {
+            ring: self,
+            side,
+            count: want.min(side.limit.get() - tail),
+        })
+    }
+
+    #[inline(always)]
+    fn end_posting(&self) {
+        // Release: pairs with Acquire in `state`; the store of tail comes first (R12).
+        self.posting.store(0, order!(s6, Release));
+    }
+
+    pub(super) fn wait_for_room_as_thread(
+        &self,
+        idle: &mut Idle<'_>,
+        deadline: Option<Instant>,
+    ) -> Result<(), TimedOut> {
+        /// Looks between two looks at the clock.
+        const LOOKS_PER_CLOCK: u32 = 32;
+        let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        match idle.next() {
+            Next::Look if idle.looks().is_multiple_of(LOOKS_PER_CLOCK) && is_late() => {
+                Err(TimedOut)
+            }
+            Next::Look => Ok(()),
+            Next::Park => {
+                if self.begin_producer_sleep() {
+                    // On the flag, never on the sleeper's token.
+                    // Acquire: pairs with the clear in `end_sleep`.
+                    while self.producer_word.load(order!(s5, Acquire)) & SLEEPING != 0 {
+                        if is_late() {
+                            // A wake that is owed meanwhile comes for nothing.
+                            Self::end_sleep(&self.producer_word);
+                            return Err(TimedOut);
+                        }
+                        self.cold.producer.park(deadline);
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn wait_for_room_as_task(&self, waker: &Waker) -> Poll<()> {
+        Self::end_sleep(&self.producer_word);
+        // Before the flag: whoever clears it must find the waker.
+        self.cold.producer.register(waker);
+        if self.begin_producer_sleep() {
+            Poll::Pending
+        } else {
+            Poll::Ready(())
+        }
+    }
+
+    /// Sets the producer's flag, unless there is a reason not to sleep.
+    fn begin_producer_sleep(&self) -> bool {
+        self.cold.producer_waits.increment();
+        // AcqRel: pairs with clears; a close before it is seen below, one after it clears the
+        // flag. Room is for the barrier (R13).
+        self.producer_word.swap(SLEEPING, order!(s5, AcqRel));
+        self.fixed.barrier.heavy();
+        // Relaxed: the claim that follows acquires.
+        let head = self.head.load(Relaxed);
+        // Relaxed: our own store.
+        let tail = self.tail.load(Relaxed);
+        let full = tail - head == self.fixed.config.capacity as u64;
+        if full && !self.closed() {
+            return true;
+        }
+        Self::end_sleep(&self.producer_word);
+        false
+    }
+}
+
+impl<T> protocol::Claim<T> for Claim<'_, T> {
+    #[inline(always)]
+    fn count(&self) -> usize {
+        self.count as usize
+    }
+
+    #[inline(always)]
+    fn publish(self, mut next: impl FnMut() -> T) {
+        let ring = self.ring;
+        let first = self.side.tail.get();
+        let end = first + self.count;
+        for sequence in first..end {
+            let value = next();
+            // SAFETY: R11: the slot is released and not published, so it is the producer's.
+            ring.slot(sequence).with_mut(|cell| unsafe {
+                (*cell).write(value);
+            });
+        }
+        self.side.tail.set(end);
+        // Release: pairs with Acquire in `look`; the values come first.
+        ring.tail.store(end, order!(s1, Release));
+        ring.end_posting();
+        ring.fixed.barrier.light();
+        // Relaxed: the barrier orders it after the store of tail (R13).
+        if ring.consumer_word.load(Relaxed) & SLEEPING != 0
+            && Ring::<T>::end_sleep(&ring.consumer_word)
+        {
+            ring.cold.consumer.wake();
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! What the two handles of a ring share, each writer's words on its own cache line.
+//!
+//! R11. Slots of sequences from head to tail hold a value; the producer alone writes the others,
+//!      the consumer alone moves out of these. Tail and head only grow, each by its one writer.
+//! R12. `posting` is set from before the producer looks at CLOSED until after its store of tail:
+//!      a closed ring with `posting` clear has its last tail.
+//! R13. A sleeper sets its flag, passes the heavy barrier, and looks once more before it sleeps;
+//!      the other side stores, passes the light barrier, and looks at the flag: at least one of
+//!      the two sees the other (S1). Whoever clears the flag owes one wake.
+
+use crate::ring::protocol::Config;
+use crate::sync::{AtomicU32, AtomicU64, Counter, StoreLoad, UnsafeCell, get_mut, order};
+use crate::wait::Sleeper;
+use core::mem::MaybeUninit;
+use crossbeam_utils::CachePadded;
+
+/// In either side's word: that side sleeps.
+pub(super) const SLEEPING: u32 = 1;
+/// In the consumer's word: letters are refused.
+pub(super) const CLOSED: u32 = 2;
+
+/// The shared part of the ring.
+pub struct Ring<T> {
+    /// The next sequence to publish; written by the producer.
+    pub(super) tail: CachePadded<AtomicU64>,
+    /// The next sequence to release; written by the consumer.
+    pub(super) head: CachePadded<AtomicU64>,
+    /// Whether a post is going on; written by the producer, read by whoever ends the ring.
+    pub(super) posting: CachePadded<AtomicU32>,
+    /// SLEEPING and CLOSED; quiet, so it stays in the producer's cache.
+    pub(super) consumer_word: CachePadded<AtomicU32>,
+    /// SLEEPING; quiet, so it stays in the consumer's cache.
+    pub(super) producer_word: CachePadded<AtomicU32>,
+    pub(super) fixed: CachePadded<Fixed<T>>,
+    pub(super) cold: CachePadded<Cold>,
+}
+
+/// Never written after creation.
+pub(super) struct Fixed<T> {
+    pub(super) slots: Box<[UnsafeCell<MaybeUninit<T>>]>,
+    pub(super) config: Config,
+    pub(super) barrier: StoreLoad,
+}
+
+/// Touched when somebody waits.
+pub(super) struct Cold {
+    pub(super) consumer: Sleeper,
+    pub(super) producer: Sleeper,
+    pub(super) producer_waits: Counter,
+}
+
+// SAFETY: R11: each slot has one side that may touch it at a time, handed over by tail and head;
+// values only move through, so `T: Send` is enough.
+unsafe impl<T: Send> Sync for Ring<T> {}
+// SAFETY: R11: the ring owns the values it holds.
+unsafe impl<T: Send> Send for Ring<T> {}
+
+impl<T> Ring<T> {
+    #[inline(always)]
+    pub(super) fn slot(&self, sequence: u64) -> &UnsafeCell<MaybeUninit<T>> {
+        let slots = &*self.fixed.slots;
+        let index = sequence as usize & (slots.len() - 1);
+        debug_assert!(index < slots.len());
+        // SAFETY: R11: the number of slots is a power of two, at least one, so the masked index is
+        // in bounds.
+        unsafe { slots.get_unchecked(index) }
+    }
+
+    /// Clears SLEEPING in `word`; whether it was set, so that the caller owes the wake.
+    #[cold]
+    pub(super) fn end_sleep(word: &AtomicU32) -> bool {
+        // AcqRel: pairs with the sleeper's own flag; one of several clears owes the wake, and
+        // what came before it is seen after it.
+        word.fetch_and(!SLEEPING, order!(s5, AcqRel)) & SLEEPING != 0
+    }
+
+    /// Sets CLOSED and ends the consumer's sleep in one exchange, then ends the producer's;
+    /// whether this call closed.
+    pub(super) fn close_ring(&self) -> bool {
+        // Relaxed: a first guess for the exchange.
+        let mut word = self
+            .consumer_word
+            .load(core::sync::atomic::Ordering::Relaxed);
+        // AcqRel / Relaxed: pairs with looks at CLOSED, so that the last tail is seen after it.
+        while let Err(newer) = self.consumer_word.compare_exchange_weak(
+            word,
+            (word | CLOSED) & !SLEEPING,
+            order!(s5, AcqRel),
+            core::sync::atomic::Ordering::Relaxed,
+        ) {
+            word = newer;
+        }
+        if word & SLEEPING != 0 {
+            self.cold.consumer.wake();
+        }
+        // R12: from here on a post that did not see CLOSED is seen as going on.
+        self.fixed.barrier.heavy();
+        if Self::end_sleep(&self.producer_word) {
+            self.cold.producer.wake();
+        }
+        word & CLOSED == 0
+    }
+
+    pub(super) fn closed(&self) -> bool {
+        // Acquire: pairs with the exchange that closed; what came before it is seen.
+        self.consumer_word.load(order!(s5, Acquire)) & CLOSED != 0
+    }
+
+    pub(super) fn letters(&self) -> usize {
+        // Acquire: pairs with Release in `release`; head first, so the difference is never
+        // negative.
+        let head = self.head.load(order!(s2, Acquire));
+        // Acquire: pairs with Release in `publish`.
+        let tail = self.tail.load(order!(s1, Acquire));
+        (tail.saturating_sub(head) as usize).min(self.fixed.config.capacity)
+    }
+}
+
+impl<T> core::fmt::Debug for Ring<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Ring")
+            .field("len", &self.letters())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T> Drop for Ring<T> {
+    fn drop(&mut self) {
+        let head = get_mut(&mut self.head);
+        let end = get_mut(&mut self.tail);
+        Remaining {
+            ring: self,
+            next: head,
+            end,
+        }
+        .drop_all();
+    }
+}
+
+/// Values to drop in place, each once, also when one of them panics.
+struct Remaining<'a, T> {
+    ring: &'a Ring<T>,
+    next: u64,
+    end: u64,
+}
+
+impl<T> Remaining<'_, T> {
+    fn drop_all(&mut self) {
+        while self.next < self.end {
+            let slot = self.ring.slot(self.next);
+            self.next += 1;
+            // SAFETY: R11: the slot holds a value that nobody else can reach any more, and
+            // `next` has passed it.
+            slot.with_mut(|value| unsafe { (*value).assume_init_drop() });
+        }
+    }
+}
+
+impl<T> Drop for Remaining<'_, T> {
+    fn drop(&mut self) {
+        // Left over only where a value's drop panicked: the others are dropped all the same.
+        self.drop_all();
+    }
+}

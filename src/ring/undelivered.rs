@@ -1,0 +1,34 @@
+//! What a closed ring still held: accepted and never taken.
+
+use super::consumer::Consumer;
+use super::protocol::Ring;
+
+/// The letters accepted and not taken, in order, each exactly once; what is not iterated is
+/// dropped. See [`Consumer::close`].
+pub struct Undelivered<R: Ring> {
+    pub(super) consumer: Consumer<R>,
+}
+
+impl<R: Ring> Iterator for Undelivered<R> {
+    type Item = R::Letter;
+
+    fn next(&mut self) -> Option<R::Letter> {
+        self.consumer.take().ok()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        // Closed: nothing is added any more, and what is claimed will be published.
+        let left = self.consumer.len();
+        (left, Some(left))
+    }
+}
+
+impl<R: Ring> ExactSizeIterator for Undelivered<R> {}
+
+impl<R: Ring> core::fmt::Debug for Undelivered<R> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Undelivered")
+            .field("left", &self.consumer.len())
+            .finish()
+    }
+}

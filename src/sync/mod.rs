@@ -1,0 +1,31 @@
+//! The only door to `std::sync`, `std::thread`, `std::cell::UnsafeCell` and loom.
+//!
+//! Everything above takes its atomics, cells, locks and threads from here, so that one cfg
+//! (`mailring_loom`) turns the whole engine into something a model checker can run. This layer
+//! adds no behaviour of its own: a parker parks, a counter counts, a clock tells the time.
+
+#[cfg(not(mailring_loom))]
+mod native;
+#[cfg(not(mailring_loom))]
+pub(crate) use native::*;
+
+#[cfg(mailring_loom)]
+mod modeled;
+#[cfg(mailring_loom)]
+pub(crate) use modeled::*;
+
+mod clock;
+mod counter;
+mod cpus;
+#[cfg(all(target_os = "linux", not(mailring_loom)))]
+mod futex;
+pub(crate) mod order;
+mod parker;
+mod store_load;
+
+pub use clock::{Clock, ManualClock, SystemClock};
+pub(crate) use counter::{Counter, Estimate};
+pub use cpus::Cpus;
+pub(crate) use order::order;
+pub(crate) use parker::Parker;
+pub(crate) use store_load::StoreLoad;

@@ -1,0 +1,37 @@
+//! The door under the model checker: loom's primitives under the names the engine uses.
+
+pub(crate) use loom::cell::UnsafeCell;
+pub(crate) use loom::sync::Arc;
+pub(crate) use loom::sync::MutexGuard;
+pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
+
+/// loom's mutex without poisoning.
+#[derive(Debug, Default)]
+pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);
+
+impl<T> Mutex<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(loom::sync::Mutex::new(value))
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+        self.0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// A retry: the model runs another thread first, else a spin would never end.
+pub(crate) fn spin_hint() {
+    loom::hint::spin_loop();
+}
+
+/// Lets the model run another thread first.
+pub(crate) fn yield_now() {
+    loom::thread::yield_now();
+}
+
+/// The value, without synchronisation: nobody else has it.
+pub(crate) fn get_mut(atomic: &mut AtomicU64) -> u64 {
+    atomic.with_mut(|value| *value)
+}

@@ -1,0 +1,55 @@
+//! The door in normal builds: std's primitives under the names the engine uses.
+
+pub(crate) use std::sync::Arc;
+pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
+
+/// `std::cell::UnsafeCell` with loom's closure interface, at no cost.
+#[derive(Debug)]
+#[repr(transparent)]
+pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+
+impl<T> UnsafeCell<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(std::cell::UnsafeCell::new(value))
+    }
+
+    /// Calls `f` with the cell's address; what may be done there is the caller's to justify.
+    #[inline(always)]
+    pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+        f(self.0.get())
+    }
+}
+
+/// A mutex without poisoning: no caller code runs under any lock of this crate.
+#[derive(Debug, Default)]
+pub(crate) struct Mutex<T>(std::sync::Mutex<T>);
+
+impl<T> Mutex<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(std::sync::Mutex::new(value))
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+        self.0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+pub(crate) use std::sync::MutexGuard;
+
+/// Tells the CPU that this thread is spinning.
+#[inline(always)]
+pub(crate) fn spin_hint() {
+    std::hint::spin_loop();
+}
+
+/// Gives the CPU to another runnable thread, if there is one.
+pub(crate) fn yield_now() {
+    std::thread::yield_now();
+}
+
+/// The value, without synchronisation: nobody else has it.
+pub(crate) fn get_mut(atomic: &mut AtomicU64) -> u64 {
+    *atomic.get_mut()
+}

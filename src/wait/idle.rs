@@ -1,0 +1,164 @@
+//! One spell of waiting: carries out what the strategy says, and yields when spinning is vain.
+//!
+//! W1. A spell that never ends yields again and again, whatever the strategy says: a thread that
+//!     waits for another must not keep it from the CPU for ever.
+
+use super::pause::hint_ns;
+use super::strategy::{Spell, Step, WaitStrategy};
+use crate::sync::{Estimate, spin_hint, yield_now};
+
+/// What the waiting thread does next; everything shorter has been done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    Look,
+    Park,
+}
+
+/// How long this thread spins before it yields, learnt from what the last yields did.
+///
+/// A yield that comes back at once met nobody who wanted the CPU: the next one may come later. A
+/// yield that took long let another thread run, probably the one we wait for: the next one comes
+/// soon. This needs to know neither masks nor quotas, and follows when they change.
+#[derive(Debug)]
+pub(crate) struct Patience {
+    spin_ns: Estimate,
+}
+
+impl Patience {
+    const SHORTEST_NS: u64 = 250;
+    const FIRST_NS: u64 = 16_000;
+    const LONGEST_NS: u64 = 64_000;
+    /// A yield longer than this ran somebody else.
+    #[cfg(not(mailring_loom))]
+    const VAIN_YIELD_NS: u128 = 1_500;
+
+    pub(crate) fn new() -> Self {
+        Self {
+            spin_ns: Estimate::new(Self::FIRST_NS),
+        }
+    }
+
+    fn learn(&self, yielded: bool) {
+        self.spin_ns.set(if yielded {
+            Self::SHORTEST_NS
+        } else {
+            (self.spin_ns.get() * 2).min(Self::LONGEST_NS)
+        });
+    }
+}
+
+/// A spell of waiting in progress.
+#[derive(Debug)]
+pub struct Idle<'a> {
+    strategy: &'a dyn WaitStrategy,
+    patience: &'a Patience,
+    spell: Spell,
+    spun_ns: u64,
+}
+
+impl<'a> Idle<'a> {
+    /// What an empty look costs, roughly.
+    const LOOK_NS: u64 = 1;
+    /// What a yield costs that finds nobody to run, roughly.
+    const YIELD_NS: u64 = 250;
+
+    pub(crate) fn new(
+        strategy: &'a dyn WaitStrategy,
+        patience: &'a Patience,
+        crowded: bool,
+    ) -> Self {
+        let mut spell = Spell::first(crowded);
+        spell.looks = 0;
+        Self {
+            strategy,
+            patience,
+            spell,
+            spun_ns: 0,
+        }
+    }
+
+    /// After an empty look: waits a step, and says whether to look again or to park.
+    pub(crate) fn next(&mut self) -> Next {
+        self.spell.looks = self.spell.looks.saturating_add(1);
+        match self.strategy.step(self.spell) {
+            Step::Look => self.spin(Self::LOOK_NS, || {
+                if cfg!(mailring_loom) {
+                    spin_hint();
+                }
+            }),
+            Step::Spin => self.spin(hint_ns(), spin_hint),
+            Step::Yield => {
+                self.spell.yields = self.spell.yields.saturating_add(1);
+                self.wait(Self::YIELD_NS, yield_now);
+            }
+            Step::Park => return Next::Park,
+        }
+        Next::Look
+    }
+
+    /// Empty looks so far.
+    pub(crate) fn looks(&self) -> u32 {
+        self.spell.looks
+    }
+
+    /// About how long this spell has lasted, in nanoseconds.
+    pub(crate) fn waited_ns(&self) -> u64 {
+        self.spell.waited_ns
+    }
+
+    fn spin(&mut self, ns: u64, spin: impl FnOnce()) {
+        self.wait(ns, spin);
+        self.spun_ns += ns;
+        if self.spun_ns >= self.patience.spin_ns.get() {
+            self.spun_ns = 0;
+            self.yield_in_turn();
+        }
+    }
+
+    fn wait(&mut self, ns: u64, wait: impl FnOnce()) {
+        wait();
+        self.spell.waited_ns = self.spell.waited_ns.saturating_add(ns);
+    }
+
+    /// W1: the yield of a spinning thread, timed to learn from it.
+    #[cfg(not(mailring_loom))]
+    fn yield_in_turn(&mut self) {
+        let start = std::time::Instant::now();
+        yield_now();
+        let yielded = start.elapsed().as_nanos() > Patience::VAIN_YIELD_NS;
+        self.patience.learn(yielded);
+    }
+
+    /// In the model every spin already lets another thread run, and there is no time to measure.
+    #[cfg(mailring_loom)]
+    fn yield_in_turn(&mut self) {
+        self.patience.learn(false);
+    }
+}
+
+#[cfg(all(test, not(mailring_loom)))]
+mod tests {
+    use super::*;
+    use crate::wait::{BusySpin, Parking};
+    use core::time::Duration;
+
+    #[test]
+    fn patience_grows_with_vain_yields_and_ends_with_a_useful_one() {
+        let patience = Patience::new();
+        for _ in 0..10 {
+            patience.learn(false);
+        }
+        assert_eq!(patience.spin_ns.get(), Patience::LONGEST_NS);
+        patience.learn(true);
+        assert_eq!(patience.spin_ns.get(), Patience::SHORTEST_NS);
+    }
+
+    #[test]
+    fn busy_spin_never_parks_and_parking_at_once_does() {
+        let patience = Patience::new();
+        let mut idle = Idle::new(&BusySpin, &patience, true);
+        assert!((0..10_000).all(|_| idle.next() == Next::Look));
+        let parking = Parking::after(Duration::ZERO);
+        assert_eq!(Idle::new(&parking, &patience, false).next(), Next::Park);
+    }
+}

@@ -1,0 +1,20 @@
+//! How a thread or a task waits, whatever it waits for.
+//!
+//! A [`WaitStrategy`] says what to do after an empty look: look again, spin, yield or park. The
+//! rest of this layer carries that out and knows no ring: who sleeps where, who is next in line,
+//! how long a spin lasts, and whether a consumer is chasing its producer. `README.md` beside this
+//! file has the park protocol with its proof sketch.
+
+mod chase;
+mod idle;
+mod line;
+mod pause;
+mod sleeper;
+mod strategy;
+
+pub(crate) use chase::Chase;
+pub(crate) use idle::{Idle, Next, Patience};
+pub(crate) use line::{Line, Place, Places, Target};
+pub(crate) use pause::pause_for_ns;
+pub(crate) use sleeper::{Hook, Sleeper};
+pub use strategy::{BusySpin, Parking, Spell, SpinHint, Step, WaitStrategy, Yielding};
