@@ -75,11 +75,11 @@ impl<R: Ring> Consumer<R> {
 
     #[cold]
     fn try_take_again(&mut self) -> Result<R::Letter, TryTakeError> {
-        match self.ring.state(&self.side) {
-            OwnerState::Finished => Err(TryTakeError::Closed),
-            // It may have come between the two looks.
-            _ => self.take_published().ok_or(TryTakeError::Empty),
+        if self.ring.is_finished(&self.side) {
+            return Err(TryTakeError::Closed);
         }
+        // It may have come between the two looks.
+        self.take_published().ok_or(TryTakeError::Empty)
     }
 
     /// Takes a letter, waiting for one. A kick does not end this wait.
@@ -336,7 +336,7 @@ impl<R: Ring> Consumer<R> {
     /// Whether all letters have been taken and none can follow.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        !self.has_letters() && self.ring.state(&self.side) == OwnerState::Finished
+        !self.has_letters() && self.ring.is_finished(&self.side)
     }
 
     /// How many letters were accepted and not yet taken, those not yet published included; at
@@ -399,10 +399,15 @@ fn wait_idle<R: Ring>(
         }
         let state = match idle.next() {
             Next::Look if !idle.looks().is_multiple_of(LOOKS_PER_STATE) => continue,
-            Next::Look if deadline.is_some_and(|deadline| Instant::now() >= deadline) => {
-                OwnerState::Asleep
-            }
-            Next::Look => ring.state(side),
+            Next::Look => match ring.state(side) {
+                // The end and a kick are reported also where the time is over.
+                OwnerState::Look | OwnerState::Hole
+                    if deadline.is_some_and(|deadline| Instant::now() >= deadline) =>
+                {
+                    OwnerState::Asleep
+                }
+                state => state,
+            },
             Next::Park => ring.park(side, deadline),
         };
         match state {

@@ -92,6 +92,9 @@ pub trait Ring: Sealed + Sized {
     /// What there is to know beside letters: for looks that have lasted a while.
     fn state(&self, side: &Self::ConsumerSide) -> OwnerState;
 
+    /// Whether all letters have been taken and none can follow, kicked or not.
+    fn is_finished(&self, side: &Self::ConsumerSide) -> bool;
+
     /// Takes a kick that was reported, before its work is looked at.
     fn take_kick(&self);
 

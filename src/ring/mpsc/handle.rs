@@ -122,6 +122,10 @@ impl<T> protocol::Ring for Ring<T> {
         self.state_of(side)
     }
 
+    fn is_finished(&self, side: &Owner) -> bool {
+        self.is_finished_for(side)
+    }
+
     fn take_kick(&self) {
         self.clear_kick();
     }

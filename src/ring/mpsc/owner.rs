@@ -83,6 +83,12 @@ impl<T> Ring<T> {
         self.judge(owner, tail)
     }
 
+    pub(super) fn is_finished_for(&self, owner: &Owner) -> bool {
+        // Acquire: pairs with set_flags; what came before the close is seen.
+        let tail = self.tail.load(order!(g, Acquire));
+        tail & CLOSED != 0 && tail & SEQUENCE == owner.cursor
+    }
+
     /// Takes a kick, before the owner looks at the work it stands for.
     pub(super) fn clear_kick(&self) {
         // Acquire: pairs with the kick; the work outside the ring is seen.

@@ -210,6 +210,10 @@ impl<T> protocol::Ring for Ring<T> {
         }
     }
 
+    fn is_finished(&self, side: &ConsumerSide) -> bool {
+        protocol::Ring::state(self, side) == OwnerState::Finished
+    }
+
     fn take_kick(&self) {}
 
     fn park(&self, side: &mut ConsumerSide, deadline: Option<Instant>) -> OwnerState {
