@@ -44,32 +44,44 @@ impl<R: Ring> Future for PostFuture<'_, R> {
             .take()
             .expect("a PostFuture is not polled after it was ready");
         let ring = &this.producer.ring;
+        // In line it claims only when it is its turn, however often it is polled.
+        let mut turn = match this.place {
+            Some(_) => None,
+            None => Some(Turn::BehindOthers),
+        };
         let output = loop {
-            let turn = match this.place {
-                Some(_) => Turn::Now,
-                None => Turn::BehindOthers,
-            };
-            match ring.claim(&this.producer.side, 1, turn) {
-                Ok(claim) => {
-                    publish_one(claim, letter);
-                    break Ok(());
+            if let Some(turn) = turn {
+                match ring.claim(&this.producer.side, 1, turn) {
+                    Ok(claim) => {
+                        publish_one(claim, letter);
+                        break Ok(());
+                    }
+                    Err(Refusal::Closed) => break Err(Closed(letter)),
+                    Err(_) => {}
                 }
-                Err(Refusal::Closed) => break Err(Closed(letter)),
-                Err(_) => {}
             }
             if ring.poll_for_room(&mut this.place, cx.waker()).is_pending() {
                 this.letter = Some(letter);
                 return Poll::Pending;
             }
+            turn = Some(Turn::Now);
         };
-        this.producer.leave_line(this.place.take());
+        this.leave_line();
         Poll::Ready(output)
+    }
+}
+
+impl<R: Ring> PostFuture<'_, R> {
+    fn leave_line(&mut self) {
+        if let Some(place) = self.place.take() {
+            self.producer.ring.leave_line(place);
+        }
     }
 }
 
 impl<R: Ring> Drop for PostFuture<'_, R> {
     fn drop(&mut self) {
-        self.producer.leave_line(self.place.take());
+        self.leave_line();
     }
 }
 

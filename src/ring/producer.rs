@@ -254,9 +254,9 @@ impl<R: Ring> Producer<R> {
         deadline: Option<Instant>,
     ) -> Result<(), (Refusal, R::Letter)> {
         match self.claim_waiting(deadline, 1) {
-            Ok(claim) => {
-                publish_one(claim.claim, letter);
-                self.leave_line(claim.place);
+            Ok(Claimed { claim, line }) => {
+                publish_one(claim, letter);
+                drop(line);
                 Ok(())
             }
             Err(refusal) => Err((refusal, letter)),
@@ -280,10 +280,10 @@ impl<R: Ring> Producer<R> {
                 Err(reason) => break reason,
             }
             match self.claim_waiting(deadline, rest.ready()) {
-                Ok(claim) => {
-                    posted += claim.claim.count();
-                    claim.claim.publish(|| rest.next_ready());
-                    self.leave_line(claim.place);
+                Ok(Claimed { claim, line }) => {
+                    posted += claim.count();
+                    claim.publish(|| rest.next_ready());
+                    drop(line);
                 }
                 Err(reason) => break reason,
             }
@@ -324,37 +324,30 @@ impl<R: Ring> Producer<R> {
         deadline: Option<Instant>,
         want: usize,
     ) -> Result<Claimed<'_, R>, Refusal> {
-        let mut idle = self.ring.config().producer_idle(self.ring.handles());
-        let mut place = None;
-        let refusal = loop {
-            let turn = match place {
+        let ring = &*self.ring;
+        let mut idle = ring.config().producer_idle(ring.handles());
+        let mut line = InLine { ring, place: None };
+        let mut is_late = false;
+        loop {
+            let turn = match line.place {
                 Some(_) => Turn::Now,
                 None => Turn::BehindOthers,
             };
-            match self.ring.claim(&self.side, want, turn) {
-                Ok(claim) => return Ok(Claimed { claim, place }),
+            // Once more where the time is over: room that came in time is not a timeout.
+            match ring.claim(&self.side, want, turn) {
+                Ok(claim) => return Ok(Claimed { claim, line }),
                 Err(Refusal::Full) => {}
-                Err(refusal) => break refusal,
+                Err(refusal) => return Err(refusal),
             }
-            let waited = self
-                .ring
-                .wait_for_room(&self.side, &mut place, &mut idle, deadline);
-            if let Err(TimedOut) = waited {
-                // A last look: room that came in time is not a timeout.
-                match self.ring.claim(&self.side, want, turn) {
-                    Ok(claim) => return Ok(Claimed { claim, place }),
-                    Err(Refusal::Full) => break Refusal::Timeout,
-                    Err(refusal) => break refusal,
-                }
+            if is_late {
+                return Err(Refusal::Timeout);
             }
-        };
-        self.leave_line(place);
-        Err(refusal)
-    }
-
-    pub(super) fn leave_line(&self, place: Option<R::Place>) {
-        if let Some(place) = place {
-            self.ring.leave_line(place);
+            let waited = ring.wait_for_room(&self.side, &mut line.place, &mut idle, deadline);
+            is_late = matches!(waited, Err(TimedOut));
+            if is_late && line.place.is_some() {
+                // The line has judged that it is not its turn.
+                return Err(Refusal::Timeout);
+            }
         }
     }
 }
@@ -362,7 +355,21 @@ impl<R: Ring> Producer<R> {
 /// A claim got by waiting, and the place in line to give back after it is published.
 struct Claimed<'a, R: Ring + 'a> {
     claim: R::Claim<'a>,
+    line: InLine<'a, R>,
+}
+
+/// A place in line, if one was taken; given back on every way out, also by a panicking strategy.
+struct InLine<'a, R: Ring> {
+    ring: &'a R,
     place: Option<R::Place>,
+}
+
+impl<R: Ring> Drop for InLine<'_, R> {
+    fn drop(&mut self) {
+        if let Some(place) = self.place.take() {
+            self.ring.leave_line(place);
+        }
+    }
 }
 
 #[inline(always)]

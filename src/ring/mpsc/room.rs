@@ -49,29 +49,29 @@ impl<T> Ring<T> {
         } else {
             idle.next() == Next::Park
         };
-        if self.stand_in_line(place, None) == Judgement::TryAgain {
-            return Ok(());
-        }
-        let Some(parker) = place.as_ref().and_then(Place::parker) else {
-            return Ok(());
-        };
-        if parks {
+        let mut first_step = Some(parks);
+        loop {
+            if self.stand_in_line(place, None) == Judgement::TryAgain {
+                return Ok(());
+            }
             if is_late() {
                 return Err(TimedOut);
             }
-            parker.park(deadline);
-        } else {
-            while !parker.is_notified() {
+            let Some(parker) = place.as_ref().and_then(Place::parker) else {
+                return Ok(());
+            };
+            let asked = || idle.next() == Next::Park;
+            let mut parks = first_step.take().unwrap_or_else(asked);
+            while !parks && !parker.is_notified() {
                 if idle.looks().is_multiple_of(LOOKS_PER_CLOCK) && is_late() {
-                    return Err(TimedOut);
+                    break;
                 }
-                if idle.next() == Next::Park {
-                    return Ok(());
-                }
+                parks = idle.next() == Next::Park;
             }
+            // Takes the wake where there is one already. It may return for nothing, so that only
+            // the line says whose turn it is.
             parker.park(deadline);
         }
-        if is_late() { Err(TimedOut) } else { Ok(()) }
     }
 
     pub(super) fn poll_in_line(&self, place: &mut Option<Place>, waker: &Waker) -> Poll<()> {
