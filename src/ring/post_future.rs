@@ -1,4 +1,7 @@
 //! Posting a letter as a task.
+//!
+//! Each kind of ring has a `post_async` of its own: where there is one producer, one future at a
+//! time waits for room, and the borrow says so.
 
 use super::error::{Closed, Refusal};
 use super::producer::{Producer, publish_one};
@@ -7,7 +10,7 @@ use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};
 
-/// Resolves when the letter is posted. See [`Producer::post_async`].
+/// Resolves when the letter is posted; made by `post_async` of either kind of producer.
 ///
 /// Cancel-safe: dropped before it is ready, it has posted nothing, gives its place in line back,
 /// and passes on a wake it was given.

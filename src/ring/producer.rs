@@ -2,7 +2,6 @@
 
 use super::batch::{Batch, IntoBatch};
 use super::error::{BatchError, Closed, PostTimeoutError, Refusal, TryPostError};
-use super::post_future::PostFuture;
 use super::protocol::{Claim, Counters, Ring, TimedOut, Turn};
 use crate::sync::Arc;
 use core::time::Duration;
@@ -170,15 +169,6 @@ impl<R: Ring> Producer<R> {
         B: IntoBatch<R::Letter, K>,
     {
         self.post_batch_until(batch, Instant::now().checked_add(timeout))
-    }
-
-    /// Posts `letter`, waiting for room as a task: the future is woken when it is its turn.
-    /// Dropped before it is ready, it has posted nothing and the letter is dropped with it.
-    ///
-    /// The output is [`Closed`] with the letter when the ring is closed.
-    #[must_use = "a future does nothing until it is polled"]
-    pub fn post_async(&self, letter: R::Letter) -> PostFuture<'_, R> {
-        PostFuture::new(self, letter)
     }
 
     /// Whether the ring refuses letters. `false` may be out of date when it arrives.

@@ -6,6 +6,7 @@ use super::shared::Ring;
 use super::words::{KICK, PARKED};
 use super::{Consumer, Producer};
 use crate::ring::error::Refusal;
+use crate::ring::post_future::PostFuture;
 use crate::ring::protocol::{self, Config, Counters, OwnerState, TimedOut, Turn};
 use crate::sync::{Arc, order};
 use crate::wait::{Idle, Place};
@@ -153,6 +154,15 @@ impl<T> Clone for Producer<T> {
 }
 
 impl<T> Producer<T> {
+    /// Posts `letter`, waiting for room as a task: the future is woken when it is its turn.
+    /// Dropped before it is ready, it has posted nothing and the letter is dropped with it.
+    ///
+    /// The output is [`Closed`](crate::ring::Closed) with the letter when the ring is closed.
+    #[must_use = "a future does nothing until it is polled"]
+    pub fn post_async(&self, letter: T) -> PostFuture<'_, Ring<T>> {
+        PostFuture::new(self, letter)
+    }
+
     /// A handle that does not keep the ring open.
     #[must_use]
     pub fn downgrade(&self) -> WeakProducer<T> {

@@ -1,7 +1,9 @@
 //! The producer's side: claim, publish, wait for room.
 
+use super::Producer;
 use super::shared::{CLOSED, Ring, SLEEPING};
 use crate::ring::error::Refusal;
+use crate::ring::post_future::PostFuture;
 use crate::ring::protocol::{self, TimedOut};
 use crate::sync::order;
 use crate::wait::{Idle, Next};
@@ -136,6 +138,18 @@ impl<T> Ring<T> {
         }
         Self::end_sleep(&self.producer_word);
         false
+    }
+}
+
+impl<T> Producer<T> {
+    /// Posts `letter`, waiting for room as a task: the future is woken when there is some.
+    /// Dropped before it is ready, it has posted nothing and the letter is dropped with it.
+    ///
+    /// The output is [`Closed`](crate::ring::Closed) with the letter when the ring is closed. The
+    /// producer is lent to the future: its place is for one, and a second would take it away.
+    #[must_use = "a future does nothing until it is polled"]
+    pub fn post_async(&mut self, letter: T) -> PostFuture<'_, Ring<T>> {
+        PostFuture::new(self, letter)
     }
 }
 
