@@ -1,0 +1,194 @@
+//! Bounds on time: either the letter or the timeout, never both and never neither.
+
+use crate::kind::{Kind, Strategy};
+use crate::watchdog::{Dice, watched};
+use mailring::ring::{Consumer, PostTimeoutError, Ring, TakeTimeoutError, mpsc, spsc};
+use mailring::wait::{Spell, Step, WaitStrategy};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+on_both_kinds!(
+    scenario_68_expiry_against_a_post,
+    scenario_68_expiry_against_room,
+    bounds_that_have_passed_still_look_once,
+    bounds_past_the_end_of_time_are_none,
+);
+
+fn scenario_68_expiry_against_a_post<K: Kind>() {
+    for strategy in [Strategy::ParkAtOnce, Strategy::Parking, Strategy::SpinHint] {
+        watched(move || {
+            const LETTERS: u64 = 500;
+            let (producer, mut consumer) = K::waiting(4, strategy);
+            thread::scope(|scope| {
+                scope.spawn(move || {
+                    let mut dice = Dice::new(68);
+                    for letter in 0..LETTERS {
+                        dice.dawdle(4_000);
+                        producer.post(letter).unwrap();
+                    }
+                });
+                let mut dice = Dice::new(86);
+                let mut next = 0;
+                loop {
+                    match consumer.take_timeout(Duration::from_micros(dice.roll(60))) {
+                        Ok(letter) => {
+                            assert_eq!(letter, next, "none lost, none twice");
+                            next += 1;
+                        }
+                        Err(TakeTimeoutError::Timeout) => {}
+                        Err(TakeTimeoutError::Closed) => break,
+                    }
+                }
+                assert_eq!(next, LETTERS);
+            });
+        });
+    }
+}
+
+fn scenario_68_expiry_against_room<K: Kind>() {
+    for strategy in [Strategy::ParkAtOnce, Strategy::Parking, Strategy::SpinHint] {
+        watched(move || {
+            const LETTERS: u64 = 500;
+            let (producer, mut consumer) = K::waiting(1, strategy);
+            thread::scope(|scope| {
+                let posting = scope.spawn(move || {
+                    let mut dice = Dice::new(68);
+                    for letter in 0..LETTERS {
+                        let bound = || Duration::from_micros(dice.roll(60));
+                        let mut bound = bound;
+                        while let Err(late) = producer.post_timeout(letter, bound()) {
+                            assert_eq!(late, PostTimeoutError::Timeout(letter), "handed back");
+                        }
+                    }
+                });
+                let mut dice = Dice::new(86);
+                for letter in 0..LETTERS {
+                    dice.dawdle(4_000);
+                    assert_eq!(consumer.take(), Ok(letter), "none lost, none twice");
+                }
+                posting.join().unwrap();
+            });
+            assert_eq!(
+                consumer.take_timeout(Duration::ZERO),
+                Err(TakeTimeoutError::Closed)
+            );
+        });
+    }
+}
+
+fn bounds_that_have_passed_still_look_once<K: Kind>() {
+    let (producer, mut consumer) = K::bounded(1);
+    let past = Instant::now();
+    assert_eq!(consumer.take_deadline(past), Err(TakeTimeoutError::Timeout));
+    assert_eq!(
+        consumer.take_timeout(Duration::ZERO),
+        Err(TakeTimeoutError::Timeout)
+    );
+    assert_eq!(producer.post_deadline(1, past), Ok(()));
+    assert_eq!(
+        producer.post_deadline(2, past),
+        Err(PostTimeoutError::Timeout(2))
+    );
+    assert_eq!(
+        producer.post_timeout(2, Duration::ZERO),
+        Err(PostTimeoutError::Timeout(2))
+    );
+    assert_eq!(consumer.take_deadline(past), Ok(1));
+}
+
+fn bounds_past_the_end_of_time_are_none<K: Kind>() {
+    watched(|| {
+        let (producer, mut consumer) = K::bounded(1);
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                for letter in 0..3 {
+                    producer.post_timeout(letter, Duration::MAX).unwrap();
+                }
+                let batch = producer.post_batch_timeout([3, 4], Duration::MAX);
+                assert_eq!(batch.unwrap(), 2);
+            });
+            for letter in 0..5 {
+                assert_eq!(consumer.take_timeout(Duration::MAX), Ok(letter));
+            }
+        });
+    });
+}
+
+/// Takes a letter out of the ring at the step that `late_at` says, and lets the deadline pass
+/// before it returns: room came in time, but the waiting producer learns of it late.
+struct Meddler<R: Ring> {
+    ring: Arc<Mutex<Option<Consumer<R>>>>,
+    deadline: Instant,
+    /// In yields: enough of them, and a producer stands in line.
+    late_at: u32,
+}
+
+impl<R: Ring> std::fmt::Debug for Meddler<R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Meddler")
+    }
+}
+
+impl<R: Ring<ConsumerSide: Send> + Send + Sync> WaitStrategy for Meddler<R> {
+    fn step(&self, spell: Spell) -> Step {
+        if spell.yields == self.late_at {
+            if let Some(consumer) = &mut *self.ring.lock().unwrap() {
+                let _ = consumer.try_take();
+            }
+            while Instant::now() < self.deadline {
+                thread::yield_now();
+            }
+        }
+        Step::Yield
+    }
+}
+
+#[test]
+fn scenario_68_room_that_came_in_time_is_not_a_timeout() {
+    // Before it stands in line, and in line.
+    for late_at in [1, 500] {
+        watched(move || {
+            let ring = Arc::new(Mutex::new(None));
+            let deadline = Instant::now() + Duration::from_millis(100);
+            let meddler = Meddler {
+                ring: Arc::clone(&ring),
+                deadline,
+                late_at,
+            };
+            let (producer, consumer) = mpsc::Builder::new(1)
+                .producer_wait(meddler)
+                .build()
+                .unwrap();
+            *ring.lock().unwrap() = Some(consumer);
+            producer.post(1).unwrap();
+            assert_eq!(
+                producer.post_deadline(2, deadline),
+                Ok(()),
+                "mpsc, step {late_at}"
+            );
+            ring.lock().unwrap().take();
+        });
+        watched(move || {
+            let ring = Arc::new(Mutex::new(None));
+            let deadline = Instant::now() + Duration::from_millis(100);
+            let meddler = Meddler {
+                ring: Arc::clone(&ring),
+                deadline,
+                late_at,
+            };
+            let (producer, consumer) = spsc::Builder::new(1)
+                .producer_wait(meddler)
+                .build()
+                .unwrap();
+            *ring.lock().unwrap() = Some(consumer);
+            producer.post(1).unwrap();
+            assert_eq!(
+                producer.post_deadline(2, deadline),
+                Ok(()),
+                "spsc, step {late_at}"
+            );
+            ring.lock().unwrap().take();
+        });
+    }
+}
