@@ -206,16 +206,15 @@ impl<R: Ring> Consumer<R> {
     ) -> usize {
         let taken = Releasing { consumer: self };
         let mut count = 0;
-        while count < max {
-            let Some(letter) = taken.consumer.pop() else {
-                break;
-            };
+        let mut more = max > 0 && taken.consumer.has_letters();
+        while more {
+            let Consumer { ring, side, .. } = &mut *taken.consumer;
+            // SAFETY: R6: `more` was looked at after the last letter was taken.
+            let letter = unsafe { ring.pop_seen(side) };
             count += 1;
-            let end_of_batch = count == max || !taken.consumer.has_letters();
-            handler(letter, end_of_batch);
-            if !go_on() {
-                break;
-            }
+            more = count < max && taken.consumer.has_letters();
+            handler(letter, !more);
+            more = more && go_on();
         }
         count
     }

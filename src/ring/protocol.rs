@@ -76,9 +76,20 @@ pub trait Ring: Sealed + Sized {
     /// Whether the letter at the cursor is published.
     fn has_letters(&self, side: &Self::ConsumerSide) -> bool;
 
-    /// Takes the letter at the cursor, if it is published. Releases nothing yet, except when a
-    /// quarter of the ring is unreleased.
-    fn pop(&self, side: &mut Self::ConsumerSide) -> Option<Self::Letter>;
+    /// Takes the letter at the cursor. Releases nothing yet, except when a quarter of the ring is
+    /// unreleased.
+    ///
+    /// # Safety
+    /// `has_letters` has said, since the last letter was taken, that it is published.
+    unsafe fn pop_seen(&self, side: &mut Self::ConsumerSide) -> Self::Letter;
+
+    /// Takes the letter at the cursor, if it is published.
+    #[inline(always)]
+    fn pop(&self, side: &mut Self::ConsumerSide) -> Option<Self::Letter> {
+        // SAFETY: R6: looked at just before.
+        self.has_letters(side)
+            .then(|| unsafe { self.pop_seen(side) })
+    }
 
     /// The cursor: how many letters were taken since the start sequence.
     fn cursor(&self, side: &Self::ConsumerSide) -> u64;

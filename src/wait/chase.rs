@@ -26,8 +26,8 @@ impl Chase {
     const LONGEST_PAUSE_NS: u64 = 4_000;
     /// A gap up to this long is one between letters of a busy producer.
     const SHORT_GAP_NS: u64 = 1_000;
-    const SMALL_BATCH: u64 = 16;
-    const LARGE_BATCH: u64 = 128;
+    /// A batch worth waiting for: its letters fill several cache lines on either side.
+    const GOOD_BATCH: u64 = 64;
     const FIRST_TRY_AFTER: u32 = 4;
     const LAST_TRY_AFTER: u32 = 8_192;
 
@@ -37,7 +37,7 @@ impl Chase {
         let short_gap = self.last_gap_ns <= Self::SHORT_GAP_NS;
         if self.pause_ns > 0 {
             self.judge_pause(batch, capacity, short_gap);
-        } else if short_gap && (1..Self::SMALL_BATCH).contains(&batch) && capacity >= 8 {
+        } else if short_gap && (1..Self::GOOD_BATCH).contains(&batch) && capacity >= 8 {
             self.short_gaps += 1;
             if self.short_gaps >= self.tries_after.max(Self::FIRST_TRY_AFTER) {
                 self.short_gaps = 0;
@@ -58,7 +58,7 @@ impl Chase {
         if !short_gap {
             // The producer is idle: its next letter must not find us pausing.
             self.pause_ns = 0;
-        } else if batch >= capacity / 2 {
+        } else if batch >= capacity / 4 {
             // It may soon have to wait for us.
             self.pause_ns /= 2;
         } else if batch < 2 {
@@ -68,7 +68,7 @@ impl Chase {
                 (self.tries_after.max(Self::FIRST_TRY_AFTER) * 4).min(Self::LAST_TRY_AFTER);
         } else {
             self.tries_after = Self::FIRST_TRY_AFTER;
-            if batch < Self::LARGE_BATCH {
+            if batch < Self::GOOD_BATCH {
                 self.pause_ns = (self.pause_ns * 2).min(Self::LONGEST_PAUSE_NS);
             }
         }

@@ -102,8 +102,9 @@ impl<T> protocol::Ring for Ring<T> {
     }
 
     #[inline(always)]
-    fn pop(&self, side: &mut Owner) -> Option<T> {
-        self.pop_published(side)
+    unsafe fn pop_seen(&self, side: &mut Owner) -> T {
+        // SAFETY: R3: the caller has looked.
+        unsafe { self.take_seen(side) }
     }
 
     fn cursor(&self, side: &Owner) -> u64 {

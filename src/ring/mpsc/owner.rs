@@ -5,7 +5,7 @@
 
 use super::shared::Ring;
 use super::words::{CLOSED, KICK, PARKED, RELEASED, SEQUENCE, WAITERS};
-use crate::ring::protocol::OwnerState;
+use crate::ring::protocol::{self, OwnerState};
 use crate::sync::order;
 use core::task::Context;
 use core::time::Duration;
@@ -17,6 +17,8 @@ pub struct Owner {
     pub(super) cursor: u64,
     /// Head as the owner released it last.
     pub(super) released: u64,
+    /// The cursor at which a quarter of the ring is unreleased.
+    release_at: u64,
     /// A park was begun for a task: PARKED may still be set.
     parked: bool,
     /// How long to nap at a hole next time.
@@ -31,6 +33,8 @@ impl Owner {
         Self {
             cursor: start,
             released: start,
+            // Right from the first release on; until then sooner than needed.
+            release_at: start,
             parked: false,
             nap: Self::FIRST_NAP,
         }
@@ -44,22 +48,22 @@ impl<T> Ring<T> {
         self.slot(owner.cursor).stamp.load(order!(d, Acquire)) == owner.cursor + 1
     }
 
+    /// # Safety
+    /// `is_published` has said so since the last letter was taken.
     #[inline(always)]
-    pub(super) fn pop_published(&self, owner: &mut Owner) -> Option<T> {
-        if !self.is_published(owner) {
-            return None;
-        }
+    pub(super) unsafe fn take_seen(&self, owner: &mut Owner) -> T {
+        debug_assert!(self.is_published(owner), "taken before it was published");
         let slot = self.slot(owner.cursor);
         owner.cursor += 1;
-        // SAFETY: R3: the stamp says that the value is there; the cursor has passed it, so it is
-        // moved out once.
+        // SAFETY: R3: the caller has seen the stamp, so the value is there; the cursor has passed
+        // it, so it is moved out once.
         let value = slot
             .value
             .with_mut(|cell| unsafe { (*cell).assume_init_read() });
-        if owner.cursor - owner.released >= self.fixed.config.release_every() {
+        if owner.cursor >= owner.release_at {
             self.release_taken(owner);
         }
-        Some(value)
+        value
     }
 
     /// Releases head up to the cursor, and serves the line where somebody stands in it.
@@ -70,6 +74,7 @@ impl<T> Ring<T> {
             return;
         }
         owner.released = owner.cursor;
+        owner.release_at = owner.cursor + self.fixed.config.release_every();
         // Release: pairs with Acquire in a claim's look at head; values are moved out first.
         let head = self.head.fetch_add(count, order!(f, Release));
         if head & WAITERS != 0 {
@@ -238,7 +243,7 @@ struct Gone<'a, T> {
 
 impl<T> Gone<'_, T> {
     fn drop_published(&mut self) {
-        while let Some(letter) = self.ring.pop_published(self.owner) {
+        while let Some(letter) = protocol::Ring::pop(self.ring, self.owner) {
             drop(letter);
         }
     }

@@ -19,6 +19,8 @@ pub struct ConsumerSide {
     known_tail: Cell<u64>,
     /// Head as it was released last.
     released: u64,
+    /// The cursor at which a quarter of the ring is unreleased.
+    release_at: u64,
     /// A sleep was begun for a task: SLEEPING may still be set.
     asleep: bool,
 }
@@ -29,6 +31,8 @@ impl ConsumerSide {
             cursor: start,
             known_tail: Cell::new(start),
             released: start,
+            // Right from the first release on; until then sooner than needed.
+            release_at: start,
             asleep: false,
         }
     }
@@ -162,19 +166,17 @@ impl<T> protocol::Ring for Ring<T> {
     }
 
     #[inline(always)]
-    fn pop(&self, side: &mut ConsumerSide) -> Option<T> {
-        if !self.look(side) {
-            return None;
-        }
+    unsafe fn pop_seen(&self, side: &mut ConsumerSide) -> T {
+        debug_assert!(self.look(side), "taken before it was published");
         let slot = self.slot(side.cursor);
         side.cursor += 1;
-        // SAFETY: R11: the slot is published and not released; the cursor has passed it, so it is
-        // moved out once.
+        // SAFETY: R11: the caller has seen it published, and it is not released; the cursor has
+        // passed it, so it is moved out once.
         let value = slot.with_mut(|cell| unsafe { (*cell).assume_init_read() });
-        if side.cursor - side.released >= self.fixed.config.release_every() {
+        if side.cursor >= side.release_at {
             protocol::Ring::release(self, side);
         }
-        Some(value)
+        value
     }
 
     fn cursor(&self, side: &ConsumerSide) -> u64 {
@@ -187,6 +189,7 @@ impl<T> protocol::Ring for Ring<T> {
             return;
         }
         side.released = side.cursor;
+        side.release_at = side.cursor + self.fixed.config.release_every();
         // Release: pairs with Acquire in a claim's look at head; values are moved out first.
         self.head.store(side.cursor, order!(s2, Release));
         self.fixed.barrier.light();
