@@ -1,0 +1,138 @@
+//! Nothing is allocated after a ring was made and its sides have waited for the first time.
+//!
+//! Alone in its file, for it counts what the whole process allocates.
+
+use mailring::ring::{Budget, Consumer, Producer, Ring, mpsc, spsc};
+use mailring::wait::Parking;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::thread;
+use std::time::Duration;
+
+/// The system's allocator; counts while it is told to.
+struct Counting;
+
+static COUNTS: AtomicBool = AtomicBool::new(false);
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+fn count() {
+    if COUNTS.load(SeqCst) {
+        ALLOCATIONS.fetch_add(1, SeqCst);
+    }
+}
+
+// SAFETY: hands everything on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promise is handed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, address: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise is handed on.
+        unsafe { System.dealloc(address, layout) }
+    }
+
+    unsafe fn realloc(&self, address: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promise is handed on.
+        unsafe { System.realloc(address, layout, size) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// Posts in every way there is, until the ring is closed.
+fn post_in_every_way<R: Ring<Letter = u64>>(producer: &Producer<R>) {
+    while producer.post(0).is_ok() {
+        let _ = producer.try_post(1);
+        let _ = producer.post_batch([2; 20]);
+        let _ = producer.post_batch(0..50);
+        let _ = producer.try_post_batch(0..20);
+        let _ = producer.post_timeout(3, Duration::from_micros(1));
+        let _ = producer.post_batch_timeout([4; 3], Duration::from_micros(1));
+        let _ = (producer.len(), producer.is_closed(), producer.counters());
+    }
+}
+
+/// Takes in every way there is, `letters` of them at least.
+fn take_in_every_way<R>(consumer: &mut Consumer<R>, sink: &mut Vec<u64>, letters: usize)
+where
+    R: Ring<Letter = u64>,
+{
+    let mut taken = 0;
+    while taken < letters {
+        consumer.wait();
+        taken += consumer.drain(20, |_, _| {});
+        taken += consumer.drain_until(Budget::time(Duration::from_micros(5)), |_, _| {});
+        taken += consumer.drain_to(sink, 20);
+        sink.clear();
+        taken += usize::from(consumer.try_take().is_ok());
+        taken += usize::from(consumer.take_timeout(Duration::from_micros(1)).is_ok());
+        taken += consumer.try_iter().take(3).count();
+        taken += usize::from(consumer.take().is_ok());
+    }
+}
+
+/// Runs the handles on threads; asserts that none of them allocates once all have waited.
+fn assert_allocates_nothing<R>(producers: Vec<Producer<R>>, mut consumer: Consumer<R>)
+where
+    R: Ring<Letter = u64, ProducerSide: Send> + Send + Sync,
+{
+    const WARM: usize = 20_000;
+    const COUNTED: usize = 1_000_000;
+    let mut sink = Vec::with_capacity(64);
+    let started = Barrier::new(producers.len() + 1);
+    thread::scope(|scope| {
+        for producer in producers {
+            let started = &started;
+            scope.spawn(move || {
+                started.wait();
+                post_in_every_way(&producer);
+            });
+        }
+        started.wait();
+        take_in_every_way(&mut consumer, &mut sink, WARM);
+        let before = consumer.counters();
+        COUNTS.store(true, SeqCst);
+        take_in_every_way(&mut consumer, &mut sink, COUNTED);
+        COUNTS.store(false, SeqCst);
+        let after = consumer.counters();
+        assert!(
+            after.producer_waits > before.producer_waits,
+            "both sides waited meanwhile"
+        );
+        drop(consumer);
+    });
+    assert_eq!(
+        ALLOCATIONS.load(SeqCst),
+        0,
+        "allocations for {COUNTED} letters"
+    );
+}
+
+#[test]
+fn posting_taking_and_waiting_allocate_nothing() {
+    for parks_at_once in [false, true] {
+        let strategy = move || {
+            if parks_at_once {
+                Parking::after(Duration::ZERO)
+            } else {
+                Parking::default()
+            }
+        };
+        let (producer, consumer) = mpsc::Builder::new(32).wait(strategy).build().unwrap();
+        let producers = vec![producer.clone(), producer.clone(), producer];
+        assert_allocates_nothing(producers, consumer);
+        let (producer, consumer) = spsc::Builder::new(32).wait(strategy).build().unwrap();
+        assert_allocates_nothing(vec![producer], consumer);
+    }
+    // The counter itself counts.
+    COUNTS.store(true, SeqCst);
+    drop(std::hint::black_box(Box::new(0)));
+    COUNTS.store(false, SeqCst);
+    assert_eq!(ALLOCATIONS.load(SeqCst), 1);
+}
