@@ -17,13 +17,10 @@ impl<R: Ring> Iterator for Undelivered<R> {
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        // Closed: nothing is added any more, and what is claimed will be published.
-        let left = self.consumer.len();
-        (left, Some(left))
+        // Of one producer's ring a post that still goes on is not counted.
+        (self.consumer.len(), None)
     }
 }
-
-impl<R: Ring> ExactSizeIterator for Undelivered<R> {}
 
 impl<R: Ring> core::fmt::Debug for Undelivered<R> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {

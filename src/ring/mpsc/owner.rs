@@ -176,7 +176,7 @@ impl<T> Ring<T> {
     }
 
     /// A claimed slot is not published, and its claimer may not know that somebody waits: sleeps
-    /// for a bounded time. The only timed sleep there is.
+    /// for a bounded time.
     fn nap_at_hole(&self, owner: &mut Owner, deadline: Option<Instant>) -> OwnerState {
         let now = Instant::now();
         if deadline.is_some_and(|deadline| now >= deadline) {

@@ -9,6 +9,7 @@ use crate::wait::Idle;
 use core::cell::Cell;
 use core::sync::atomic::Ordering::Relaxed;
 use core::task::{Context, Poll, Waker};
+use core::time::Duration;
 use std::time::Instant;
 
 /// What only the consumer knows.
@@ -65,6 +66,21 @@ impl<T> Ring<T> {
         };
         Self::end_sleep(&self.consumer_word);
         state
+    }
+
+    /// Closed while a post goes on, whose producer may know of nobody to wake: sleeps for a bounded
+    /// time.
+    fn nap_at_hole(&self, deadline: Option<Instant>) -> OwnerState {
+        const NAP: Duration = Duration::from_micros(50);
+        let now = Instant::now();
+        if deadline.is_some_and(|deadline| now >= deadline) {
+            return OwnerState::Asleep;
+        }
+        let end = now + NAP;
+        self.cold
+            .consumer
+            .nap(deadline.map_or(end, |deadline| deadline.min(end)));
+        OwnerState::Hole
     }
 
     /// R12: after a close, whether a post still goes on.
@@ -222,6 +238,7 @@ impl<T> protocol::Ring for Ring<T> {
     fn park(&self, side: &mut ConsumerSide, deadline: Option<Instant>) -> OwnerState {
         match self.begin_sleep(side) {
             OwnerState::Asleep => {}
+            OwnerState::Hole => return self.nap_at_hole(deadline),
             state => return state,
         }
         // On the flag, never on the sleeper's token.
