@@ -2,6 +2,8 @@
 
 pub(crate) use std::sync::Arc;
 pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
+#[cfg(test)]
+pub(crate) use std::thread;
 
 /// `std::cell::UnsafeCell` with loom's closure interface, at no cost.
 #[derive(Debug)]

@@ -1,1 +1,145 @@
-//! Tests of what only the inside can show.
+//! Tests of what only the inside can show: a post that goes on, and where sequences start.
+
+use super::producer_side::Claim;
+use super::{Builder, Producer};
+use crate::ring::protocol::{Claim as _, Ring as _, Turn};
+use crate::ring::{Closed, TryPostError, TryTakeError, Waited, spsc};
+use crate::sync::{Arc, thread};
+use crate::wait::Parking;
+use core::time::Duration;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+/// What a producer holds that was stopped halfway through a post.
+fn claim<T>(producer: &Producer<T>, count: usize) -> Claim<'_, T> {
+    let claim = producer
+        .ring
+        .claim(&producer.side, count, Turn::Now)
+        .unwrap();
+    assert_eq!(claim.count(), count);
+    claim
+}
+
+#[test]
+fn scenario_07_full_laps_at_every_start() {
+    let around = [1 << 8, 1 << 16, 1 << 31, 1 << 32, 5 << 32, 1 << 63];
+    let around = around.into_iter().flat_map(|at: u64| at - 20..at + 3);
+    for start in (0..20).chain(around).chain([u64::MAX - 500]) {
+        for capacity in [1, 2, 3, 4, 5, 8] {
+            let ring = Builder::new(capacity).start(start).build().unwrap();
+            let (producer, mut consumer) = ring;
+            for lap in 0..200 / capacity as u64 / 5 {
+                for letter in 0..capacity {
+                    assert_eq!(producer.try_post((lap, letter)), Ok(()));
+                }
+                let refused = (lap, capacity);
+                assert_eq!(producer.try_post(refused), Err(TryPostError::Full(refused)));
+                assert_eq!((producer.len(), consumer.len()), (capacity, capacity));
+                let letters = (0..capacity).map(|letter| (lap, letter));
+                assert!(consumer.try_iter().eq(letters));
+            }
+        }
+    }
+}
+
+#[test]
+fn scenario_26_and_61_a_post_that_goes_on_is_not_there_yet() {
+    let (producer, mut consumer) = spsc::bounded(4).unwrap();
+    producer.try_post(0).unwrap();
+    let hole = claim(&producer, 2);
+    assert_eq!((producer.len(), consumer.len()), (1, 1));
+    assert_eq!(
+        consumer.drain(4, |letter, end| assert_eq!((letter, end), (0, true))),
+        1
+    );
+    for _ in 0..10 {
+        assert!(!consumer.has_letters() && !consumer.is_finished());
+        assert_eq!(consumer.try_take(), Err(TryTakeError::Empty));
+        assert_eq!(consumer.wait_deadline(Instant::now()), Waited::TimedOut);
+    }
+    let mut letters = 1..3;
+    hole.publish(|| letters.next().unwrap());
+    assert!(consumer.try_iter().eq([1, 2]));
+}
+
+#[test]
+fn b26_a_and_scenario_39_no_end_is_told_while_a_post_goes_on() {
+    let (producer, mut consumer) = Builder::new(4)
+        .wait(|| Parking::after(Duration::ZERO))
+        .build()
+        .unwrap();
+    let hole = claim(&producer, 1);
+    consumer.quiesce();
+    assert!(!consumer.is_finished());
+    assert_eq!(
+        consumer.try_take(),
+        Err(TryTakeError::Empty),
+        "and not closed"
+    );
+    assert_eq!(consumer.wait_deadline(Instant::now()), Waited::TimedOut);
+    thread::scope(|scope| {
+        let taking = scope.spawn(move || (consumer.take(), consumer.take()));
+        for _ in 0..100 {
+            assert!(!taking.is_finished());
+            thread::yield_now();
+        }
+        hole.publish(|| 5);
+        assert_eq!(taking.join().unwrap(), (Ok(5), Err(Closed(()))));
+    });
+    assert_eq!(producer.try_post(6), Err(TryPostError::Closed(6)));
+}
+
+#[test]
+fn b26_a_close_returns_the_letters_of_a_post_that_went_on() {
+    let (producer, consumer) = spsc::bounded(4).unwrap();
+    producer.try_post(0).unwrap();
+    let hole = claim(&producer, 2);
+    let undelivered = consumer.close();
+    let (least, most) = undelivered.size_hint();
+    thread::scope(|scope| {
+        let returning = scope.spawn(move || undelivered.collect::<Vec<_>>());
+        let mut letters = 1..3;
+        hole.publish(|| letters.next().unwrap());
+        let returned = returning.join().unwrap();
+        assert_eq!(returned, [0, 1, 2]);
+        assert!(
+            least <= 3 && most.is_none_or(|most| most >= 3),
+            "{least} to {most:?}"
+        );
+    });
+}
+
+#[test]
+fn scenario_41_values_published_after_the_consumer_went_are_dropped_once() {
+    let token = Arc::new(());
+    let (producer, consumer) = spsc::bounded(8).unwrap();
+    producer.try_post(Arc::clone(&token)).unwrap();
+    let hole = claim(&producer, 3);
+    drop(consumer);
+    assert_eq!(Arc::strong_count(&token), 1);
+    hole.publish(|| Arc::clone(&token));
+    assert_eq!(Arc::strong_count(&token), 4);
+    drop(producer);
+    assert_eq!(Arc::strong_count(&token), 1);
+}
+
+#[test]
+fn b15_the_last_handle_drops_all_although_one_panics() {
+    struct Brittle(bool, #[allow(dead_code)] Arc<()>);
+    impl Drop for Brittle {
+        fn drop(&mut self) {
+            assert!(!self.0, "panics in its drop");
+        }
+    }
+    let token = Arc::new(());
+    let (producer, consumer) = spsc::bounded(8).unwrap();
+    let late = claim(&producer, 5);
+    drop(consumer);
+    let mut count = 0;
+    late.publish(|| {
+        count += 1;
+        Brittle(count == 3, Arc::clone(&token))
+    });
+    assert!(catch_unwind(AssertUnwindSafe(|| drop(producer))).is_err());
+    assert_eq!(Arc::strong_count(&token), 1, "each once");
+}
