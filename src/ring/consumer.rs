@@ -205,16 +205,17 @@ impl<R: Ring> Consumer<R> {
         mut go_on: impl FnMut() -> bool,
     ) -> usize {
         let taken = Releasing { consumer: self };
+        let Consumer { ring, side, .. } = &mut *taken.consumer;
         let mut count = 0;
-        let mut more = max > 0 && taken.consumer.has_letters();
-        while more {
-            let Consumer { ring, side, .. } = &mut *taken.consumer;
-            // SAFETY: R6: `more` was looked at after the last letter was taken.
-            let letter = unsafe { ring.pop_seen(side) };
+        let mut next = if max > 0 { ring.look(side) } else { None };
+        while let Some(seen) = next {
+            let letter = seen.take();
             count += 1;
-            more = count < max && taken.consumer.has_letters();
-            handler(letter, !more);
-            more = more && go_on();
+            next = if count < max { ring.look(side) } else { None };
+            handler(letter, next.is_none());
+            if !go_on() {
+                break;
+            }
         }
         count
     }

@@ -83,12 +83,16 @@ pub trait Ring: Sealed + Sized {
     /// `has_letters` has said, since the last letter was taken, that it is published.
     unsafe fn pop_seen(&self, side: &mut Self::ConsumerSide) -> Self::Letter;
 
+    /// The letter at the cursor, if it is published.
+    #[inline(always)]
+    fn look<'a>(&'a self, side: &'a mut Self::ConsumerSide) -> Option<Seen<'a, Self>> {
+        self.has_letters(side).then_some(Seen { ring: self, side })
+    }
+
     /// Takes the letter at the cursor, if it is published.
     #[inline(always)]
     fn pop(&self, side: &mut Self::ConsumerSide) -> Option<Self::Letter> {
-        // SAFETY: R6: looked at just before.
-        self.has_letters(side)
-            .then(|| unsafe { self.pop_seen(side) })
+        self.look(side).map(Seen::take)
     }
 
     /// The cursor: how many letters were taken since the start sequence.
@@ -131,6 +135,24 @@ pub enum Turn {
     Now,
     /// A post that may wait, and so waits its turn.
     BehindOthers,
+}
+
+/// A published letter that was looked at and not taken: the only right to take it. It holds the
+/// cursor, so there is one at a time.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Seen<'a, R: Ring> {
+    ring: &'a R,
+    side: &'a mut R::ConsumerSide,
+}
+
+impl<R: Ring> Seen<'_, R> {
+    /// Takes it.
+    #[inline(always)]
+    pub(super) fn take(self) -> R::Letter {
+        // SAFETY: R6: it was looked at, and the cursor has not moved since, for this holds it.
+        unsafe { self.ring.pop_seen(self.side) }
+    }
 }
 
 /// Slots claimed and not yet written.

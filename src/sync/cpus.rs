@@ -1,7 +1,7 @@
 //! How many CPUs this process may use at once.
 
+use super::OnceLock;
 use std::num::NonZeroUsize;
-use std::sync::OnceLock;
 
 /// The CPUs a process may use: its affinity mask and its cgroup's quota respected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

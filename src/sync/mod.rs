@@ -14,6 +14,10 @@ mod modeled;
 #[cfg(mailring_loom)]
 pub(crate) use modeled::*;
 
+/// A value made once per process; no part of any protocol, so the same in the model.
+#[cfg_attr(mailring_loom, allow(unused_imports))]
+pub(crate) use std::sync::OnceLock;
+
 mod clock;
 mod counter;
 mod cpus;

@@ -25,13 +25,18 @@ impl StoreLoad {
         if membarrier::register() {
             return Self::Membarrier;
         }
-        Self::Fences
+        if cfg!(mailring_loom) {
+            Self::Membarrier
+        } else {
+            Self::Fences
+        }
     }
 
     /// The side that runs often: between its store and its look at the sleeper's flag.
     #[inline(always)]
     pub(crate) fn light(self) {
         match self {
+            // SeqCst: for the compiler only; the sleeper's membarrier is the other half (S1).
             Self::Membarrier => core::sync::atomic::compiler_fence(SeqCst),
             Self::Fences => full("s3"),
         }
@@ -51,12 +56,14 @@ impl StoreLoad {
 
 #[cfg(not(mailring_loom))]
 fn full(_row: &str) {
+    // SeqCst: the other side's fence is the other half (S1).
     core::sync::atomic::fence(SeqCst);
 }
 
 #[cfg(mailring_loom)]
 fn full(row: &str) {
     if !super::order::is_weakened(row) {
+        // SeqCst: the other side's fence is the other half (S1).
         loom::sync::atomic::fence(SeqCst);
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn pause_for_ns(ns: u64) {
 /// between CPUs, so it is measured once, in about 20 µs.
 #[cfg(not(mailring_loom))]
 pub(crate) fn hint_ns() -> u64 {
-    use std::sync::OnceLock;
+    use crate::sync::OnceLock;
     use std::time::Instant;
 
     const HINTS: u32 = 200;

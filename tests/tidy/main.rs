@@ -40,9 +40,11 @@ const ROOT_NAMES: &[&str] = &["model"];
 const OWNERS_OF_UNSAFE: &[&str] = &[
     "src/ring/batch.rs",
     "src/ring/mpsc/claim.rs",
+    "src/ring/mpsc/handle.rs",
     "src/ring/mpsc/owner.rs",
     "src/ring/mpsc/reserve.rs",
     "src/ring/mpsc/shared.rs",
+    "src/ring/protocol.rs",
     "src/ring/spsc/consumer_side.rs",
     "src/ring/spsc/producer_side.rs",
     "src/ring/spsc/shared.rs",

@@ -101,6 +101,10 @@ impl<T> Ring<T> {
             *limit = (head & RELEASED) + self.capacity();
             known.set(*limit);
             let behind_others = turn == Turn::BehindOthers && head & WAITERS != 0;
+            debug_assert!(
+                sequence < *limit || tail & PARKED == 0,
+                "R4: a ring whose owner sleeps is empty, so it is not full"
+            );
             if sequence >= *limit || behind_others {
                 return Err(Refusal::Full);
             }
@@ -182,8 +186,8 @@ impl<T> protocol::Claim<T> for Claim<'_, T> {
 
     #[inline(always)]
     fn publish(self, mut next: impl FnMut() -> T) {
-        for sequence in self.first..self.first + self.count {
-            let slot = self.ring.slot(sequence);
+        let mut sequence = self.first;
+        self.ring.for_slots(self.first, self.count, |slot| {
             let value = next();
             // SAFETY: by R1 and R2 no other thread touches the cell until the store below.
             slot.value.with_mut(|cell| unsafe {
@@ -191,7 +195,8 @@ impl<T> protocol::Claim<T> for Claim<'_, T> {
             });
             // Release: pairs with Acquire in `has_letters` and `pop`; the value comes first.
             slot.stamp.store(sequence + 1, order!(c, Release));
-        }
+            sequence += 1;
+        });
         if self.wake {
             self.ring.cold.sleeper.wake();
         }

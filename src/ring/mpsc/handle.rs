@@ -101,6 +101,8 @@ impl<T> protocol::Ring for Ring<T> {
         self.is_published(side)
     }
 
+    /// # Safety
+    /// As the trait says.
     #[inline(always)]
     unsafe fn pop_seen(&self, side: &mut Owner) -> T {
         // SAFETY: R3: the caller has looked.

@@ -72,6 +72,20 @@ impl<T> Ring<T> {
         unsafe { slots.get_unchecked(index) }
     }
 
+    /// Calls `each` with `count` slots from that of sequence `first` on.
+    #[inline(always)]
+    pub(super) fn for_slots(&self, first: u64, count: u64, mut each: impl FnMut(&Slot<T>)) {
+        if count == 1 {
+            return each(self.slot(first));
+        }
+        let slots = &*self.fixed.slots;
+        let (before, from_first) = slots.split_at(first as usize & (slots.len() - 1));
+        let count = count as usize;
+        let until_end = count.min(from_first.len());
+        from_first[..until_end].iter().for_each(&mut each);
+        before[..count - until_end].iter().for_each(&mut each);
+    }
+
     #[inline(always)]
     pub(super) fn capacity(&self) -> u64 {
         self.fixed.config.capacity as u64

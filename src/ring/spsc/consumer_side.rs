@@ -55,7 +55,7 @@ impl<T> Ring<T> {
         protocol::Ring::release(self, side);
         // AcqRel: pairs with clears and with the exchange that closes: a close before it is seen
         // below, one after it clears the flag. Letters are for the barrier (R13).
-        self.consumer_word.fetch_or(SLEEPING, order!(s5, AcqRel));
+        self.consumer_word.fetch_or(SLEEPING, order!(s7, AcqRel));
         self.fixed.barrier.heavy();
         let state = if self.look(side) {
             OwnerState::Look
@@ -181,6 +181,8 @@ impl<T> protocol::Ring for Ring<T> {
         self.look(side)
     }
 
+    /// # Safety
+    /// As the trait says.
     #[inline(always)]
     unsafe fn pop_seen(&self, side: &mut ConsumerSide) -> T {
         debug_assert!(self.look(side), "taken before it was published");
@@ -243,7 +245,7 @@ impl<T> protocol::Ring for Ring<T> {
         }
         // On the flag, never on the sleeper's token.
         // Acquire: pairs with the clear in `end_sleep` and in closing.
-        while self.consumer_word.load(order!(s5, Acquire)) & SLEEPING != 0 {
+        while self.consumer_word.load(order!(s7, Acquire)) & SLEEPING != 0 {
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 // A wake that is owed meanwhile comes for nothing.
                 return if Self::end_sleep(&self.consumer_word) {
