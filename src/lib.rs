@@ -27,3 +27,8 @@ pub mod ring;
 pub mod model;
 
 pub use sync::{Clock, Cpus, ManualClock, SystemClock};
+
+/// The README's code is compiled and run with the documentation's.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

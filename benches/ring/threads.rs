@@ -13,6 +13,8 @@ use criterion::{BenchmarkGroup, Criterion};
 use mailring::ring::mpsc;
 use mailring::wait::Parking;
 use std::sync::Barrier;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Release};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,8 +25,13 @@ const WARM_UP: u64 = 10_000;
 /// Pins this thread to the `index`th CPU it may use, where that is possible.
 fn pin(index: usize) {
     #[cfg(feature = "affinity")]
-    if let Some(core) = core_affinity::get_core_ids().and_then(|cores| cores.get(index).copied()) {
-        core_affinity::set_for_current(core);
+    {
+        // As it was before the first pin: a pinned thread sees one core.
+        static CORES: std::sync::OnceLock<Vec<core_affinity::CoreId>> = std::sync::OnceLock::new();
+        let cores = CORES.get_or_init(|| core_affinity::get_core_ids().unwrap_or_default());
+        if let Some(core) = cores.get(index) {
+            core_affinity::set_for_current(*core);
+        }
     }
     #[cfg(not(feature = "affinity"))]
     let _ = index;
@@ -82,23 +89,34 @@ fn batches_of_16<S: Subject>(group: &mut BenchmarkGroup<'_, WallTime>) {
     });
 }
 
-/// Round trips between two threads that both park at once: two wake-ups each.
+/// Round trips between two threads that both sleep at once, so that each trip has two wake-ups;
+/// and the same with the waiting that is shipped, which spins first.
 fn wake(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("wake_round_trip");
-    group.bench_function("mailring-mpsc", |bencher| {
-        bencher.iter_custom(|trips| {
-            let park = || Parking::after(Duration::ZERO);
-            let ring = || mpsc::Builder::new(1).wait(park).build::<()>();
-            let (ping, mut pinged) = ring().expect("a sound capacity");
-            let (pong, mut ponged) = ring().expect("a sound capacity");
-            round_trips(
-                trips,
-                move || ping.post(()).expect("the other side is there"),
-                move || ponged.take().expect("the other side is there"),
-                move || pinged.take().is_ok() && pong.post(()).is_ok(),
-            )
-        });
+    group.bench_function("std-park", |bencher| {
+        bencher.iter_custom(by_std_park);
     });
+    for (name, parking) in [
+        (
+            "mailring-mpsc-parks-at-once",
+            Parking::after(Duration::ZERO),
+        ),
+        ("mailring-mpsc", Parking::default()),
+    ] {
+        group.bench_function(name, |bencher| {
+            bencher.iter_custom(|trips| {
+                let ring = || mpsc::Builder::new(1).wait(|| parking).build::<()>();
+                let (ping, mut pinged) = ring().expect("a sound capacity");
+                let (pong, mut ponged) = ring().expect("a sound capacity");
+                round_trips(
+                    trips,
+                    move || ping.post(()).expect("the other side is there"),
+                    move || ponged.take().expect("the other side is there"),
+                    move || pinged.take().is_ok() && pong.post(()).is_ok(),
+                )
+            });
+        });
+    }
     group.bench_function("crossbeam-channel", |bencher| {
         bencher.iter_custom(|trips| {
             let (ping, pinged) = crossbeam_channel::bounded(1);
@@ -112,6 +130,37 @@ fn wake(criterion: &mut Criterion) {
         });
     });
     group.finish();
+}
+
+/// The same round trips by `std::thread::park` and a word for whose turn it is.
+fn by_std_park(trips: u64) -> Duration {
+    let turns = &AtomicU64::new(0);
+    let asking = || {
+        pin(1);
+        let asking = thread::current();
+        thread::scope(|scope| {
+            let answering = scope.spawn(move || {
+                pin(0);
+                for trip in 0..trips {
+                    while turns.load(Acquire) != 2 * trip + 1 {
+                        thread::park();
+                    }
+                    turns.store(2 * trip + 2, Release);
+                    asking.unpark();
+                }
+            });
+            let start = Instant::now();
+            for trip in 0..trips {
+                turns.store(2 * trip + 1, Release);
+                answering.thread().unpark();
+                while turns.load(Acquire) != 2 * trip + 2 {
+                    thread::park();
+                }
+            }
+            start.elapsed()
+        })
+    };
+    thread::scope(|scope| scope.spawn(asking).join().expect("nothing panics here"))
 }
 
 fn round_trips(
