@@ -18,6 +18,8 @@ mod producer;
 mod protocol;
 pub mod spsc;
 mod take_future;
+#[cfg(all(test, not(mailring_loom)))]
+mod tests;
 mod undelivered;
 
 pub use batch::{Batch, Buffered, IntoBatch};

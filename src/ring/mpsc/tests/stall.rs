@@ -1,4 +1,7 @@
 //! A producer stopped between claim and publication: it delays what is behind it, and nothing else.
+//!
+//! A claim cannot be given back: letters are made before it, and no caller code runs until it is
+//! published. So the cases of an abandoned claim (B07, B26 b and c) have nothing to happen to.
 
 use super::{claim, parking, until};
 use crate::ring::protocol::Claim as _;
