@@ -84,13 +84,13 @@ impl<T> Ring<T> {
 
     pub(super) fn state_of(&self, owner: &Owner) -> OwnerState {
         // Acquire: pairs with set_flags; what came before the close or the kick is seen.
-        let tail = self.tail.load(order!(g, Acquire));
+        let tail = self.tail.load(order!(o, Acquire));
         self.judge(owner, tail)
     }
 
     pub(super) fn is_finished_for(&self, owner: &Owner) -> bool {
         // Acquire: pairs with set_flags; what came before the close is seen.
-        let tail = self.tail.load(order!(g, Acquire));
+        let tail = self.tail.load(order!(o, Acquire));
         tail & CLOSED != 0 && tail & SEQUENCE == owner.cursor
     }
 
@@ -160,7 +160,7 @@ impl<T> Ring<T> {
         loop {
             // Acquire: pairs with the clear of PARKED in claims and set_flags. On the bit, never
             // on the sleeper's token: a wake for nothing is no event.
-            let tail = self.tail.load(order!(g, Acquire));
+            let tail = self.tail.load(order!(o1, Acquire));
             if tail & PARKED == 0 {
                 return OwnerState::Look;
             }
@@ -199,12 +199,14 @@ impl<T> Ring<T> {
             // Before the exchange: whoever ends the park must find it.
             self.cold.sleeper.register(cx.waker());
         }
+        // Before the exchange: whoever ends the park may run the owner at once, on its own thread.
+        owner.parked = true;
         match self.begin_park(owner) {
-            Ok(()) => {
-                owner.parked = true;
-                OwnerState::Asleep
+            Ok(()) => OwnerState::Asleep,
+            Err(state) => {
+                owner.parked = false;
+                state
             }
-            Err(state) => state,
         }
     }
 
@@ -216,13 +218,13 @@ impl<T> Ring<T> {
     /// Letters accepted and not taken by `owner`.
     pub(super) fn untaken_by(&self, owner: &Owner) -> usize {
         // Acquire: pairs with claims; a count, for the eye and for sizes after closing.
-        let tail = self.tail.load(order!(g, Acquire));
+        let tail = self.tail.load(order!(o2, Acquire));
         ((tail & SEQUENCE) - owner.cursor) as usize
     }
 
     pub(super) fn closed(&self) -> bool {
         // Acquire: pairs with set_flags; what came before the close is seen.
-        self.tail.load(order!(g, Acquire)) & CLOSED != 0
+        self.tail.load(order!(o, Acquire)) & CLOSED != 0
     }
 
     pub(super) fn letters(&self) -> usize {
