@@ -53,6 +53,10 @@ impl Sleeper {
 
     /// Wakes the owner (W2).
     pub(crate) fn wake(&self) {
+        #[cfg(mailring_loom)]
+        if crate::sync::order::is_weakened("wake") {
+            return;
+        }
         if let Some(hook) = &self.hook {
             self.wakes.increment();
             hook();

@@ -19,6 +19,8 @@ pub type Builder = builder::Builder<Options>;
 pub struct Options {
     start: u64,
     fences: bool,
+    #[cfg(mailring_loom)]
+    unfenced: bool,
 }
 
 impl Builder {
@@ -36,6 +38,16 @@ impl Builder {
         self
     }
 
+    /// Both barriers do nothing: shows what the other orderings carry alone, as they must where
+    /// `membarrier(2)` makes the light barrier one for the compiler only. Not for models in which
+    /// somebody sleeps or closes against a post.
+    #[cfg(mailring_loom)]
+    #[must_use]
+    pub fn unfenced(mut self) -> Self {
+        self.kind.unfenced = true;
+        self
+    }
+
     /// Starts at another sequence than 0, for models of wrap-around.
     #[cfg(any(test, mailring_loom))]
     #[must_use]
@@ -50,10 +62,13 @@ impl Builder {
     /// [`CapacityError`] where the capacity is 0 or absurd, before anything is allocated, or
     /// where memory is short.
     pub fn build<T>(self) -> Result<(Producer<T>, Consumer<T>), CapacityError> {
-        let (config, Options { start, fences }) = self.into_config();
+        let (config, options) = self.into_config();
+        let Options { start, fences, .. } = options;
         let slots = capacity::slots(config.capacity, 0, |_, _| {
             UnsafeCell::new(MaybeUninit::uninit())
         })?;
+        #[cfg(mailring_loom)]
+        let fences = fences || !options.unfenced;
         let barrier = if fences {
             StoreLoad::Fences
         } else {

@@ -96,7 +96,7 @@ impl<T> Ring<T> {
                 if self.begin_producer_sleep() {
                     // On the flag, never on the sleeper's token.
                     // Acquire: pairs with the clear in `end_sleep`.
-                    while self.producer_word.load(order!(s5, Acquire)) & SLEEPING != 0 {
+                    while self.producer_word.load(order!(s7, Acquire)) & SLEEPING != 0 {
                         if is_late() {
                             // A wake that is owed meanwhile comes for nothing.
                             Self::end_sleep(&self.producer_word);
@@ -126,7 +126,7 @@ impl<T> Ring<T> {
         self.cold.producer_waits.increment();
         // AcqRel: pairs with clears; a close before it is seen below, one after it clears the
         // flag. Room is for the barrier (R13).
-        self.producer_word.swap(SLEEPING, order!(s5, AcqRel));
+        self.producer_word.swap(SLEEPING, order!(s7, AcqRel));
         self.fixed.barrier.heavy();
         // Relaxed: the claim that follows acquires.
         let head = self.head.load(Relaxed);

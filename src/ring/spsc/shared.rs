@@ -71,7 +71,7 @@ impl<T> Ring<T> {
     pub(super) fn end_sleep(word: &AtomicU32) -> bool {
         // AcqRel: pairs with the sleeper's own flag; one of several clears owes the wake, and
         // what came before it is seen after it.
-        word.fetch_and(!SLEEPING, order!(s5, AcqRel)) & SLEEPING != 0
+        word.fetch_and(!SLEEPING, order!(s7, AcqRel)) & SLEEPING != 0
     }
 
     /// Sets CLOSED and ends the consumer's sleep in one exchange, then ends the producer's;
