@@ -53,10 +53,9 @@ impl<T> Ring<T> {
         // Acquire: pairs with the park exchange and set_flags; a fresh tail brings a fresh head.
         let mut tail = self.tail.load(order!(t, Acquire));
         loop {
-            let (count, next) = if tail < limit {
-                // R7: open, awake, and room for one at least.
-                let count = want.min(limit - tail);
-                (count, tail + count)
+            let (count, next) = if tail < limit && want <= limit - tail {
+                // R7: open, awake, and room for all.
+                (want, tail + want)
             } else {
                 self.claim_slowly(known, &mut limit, tail, want, turn)?
             };
@@ -80,7 +79,8 @@ impl<T> Ring<T> {
         }
     }
 
-    /// Full, closed, parked, kicked, or only an old limit: how many to claim, and the tail then.
+    /// Full or nearly so, closed, parked, kicked, or only an old limit: how many to claim, and the
+    /// tail then.
     #[cold]
     fn claim_slowly(
         &self,
@@ -94,7 +94,8 @@ impl<T> Ring<T> {
             return Err(Refusal::Closed);
         }
         let sequence = tail & SEQUENCE;
-        if sequence >= *limit {
+        // Also where the old limit has room for some: what fits is to take one claim.
+        if want > limit.saturating_sub(sequence) {
             // Acquire: pairs with Release in `release`; values are moved out before their slots
             // are written again. After the tail, so that a fresh tail never meets an older head.
             let head = self.head.load(order!(a, Acquire));

@@ -1,5 +1,6 @@
 //! Tests of what only the inside can show: claims that are not published, and where sequences start.
 
+mod claims;
 mod reserve;
 mod stall;
 mod teardown;
