@@ -5,6 +5,8 @@ use crate::kind::Kind;
 use mailring::ring::{mpsc, spsc};
 use std::future::Future;
 use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
@@ -256,4 +258,47 @@ fn scenario_25_a_lap_with_every_other_batch_unmade<K: Kind>() {
         0,
         "nothing is left between them, and nothing is dropped twice"
     );
+}
+
+/// Posts another letter as it is dropped.
+struct Heir {
+    ring: Option<mpsc::Producer<Heir>>,
+    refused: Arc<AtomicUsize>,
+}
+
+impl Drop for Heir {
+    fn drop(&mut self) {
+        if let Some(ring) = self.ring.take() {
+            let refused = Arc::clone(&self.refused);
+            let heir = Heir {
+                ring: None,
+                refused,
+            };
+            let outcome = ring.try_post(heir);
+            self.refused
+                .fetch_add(usize::from(outcome.is_err()), SeqCst);
+        }
+    }
+}
+
+#[test]
+fn scenario_19_letters_that_post_as_they_are_dropped() {
+    for taken in 0..=3 {
+        let refused = Arc::new(AtomicUsize::new(0));
+        let (producer, mut consumer) = mpsc::bounded(3).unwrap();
+        for _ in 0..3 {
+            let heir = Heir {
+                ring: Some(producer.clone()),
+                refused: Arc::clone(&refused),
+            };
+            assert!(producer.try_post(heir).is_ok());
+        }
+        // Each makes room before it is dropped, so its heir gets in; later ones meet a closed ring.
+        consumer.drain(taken, |letter, _| drop(letter));
+        assert_eq!((consumer.len(), refused.load(SeqCst)), (3, 0));
+        drop(consumer);
+        assert_eq!(refused.load(SeqCst), 3 - taken);
+        assert_eq!(Arc::strong_count(&refused), 1, "none is left");
+        assert!(producer.is_closed());
+    }
 }
