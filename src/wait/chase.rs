@@ -26,8 +26,10 @@ impl Chase {
     const LONGEST_PAUSE_NS: u64 = 4_000;
     /// A gap up to this long is one between letters of a busy producer.
     const SHORT_GAP_NS: u64 = 1_000;
-    /// A batch worth waiting for: its letters fill several cache lines on either side.
-    const GOOD_BATCH: u64 = 64;
+    /// A batch worth waiting for, in a ring at least four times as large.
+    const GOOD_BATCH: u64 = 256;
+    /// In a smaller ring a producer cannot get ahead.
+    const SMALLEST_CAPACITY: u64 = 64;
     const FIRST_TRY_AFTER: u32 = 4;
     const LAST_TRY_AFTER: u32 = 8_192;
 
@@ -35,9 +37,13 @@ impl Chase {
     /// pause before looking again. `capacity` bounds how far a producer can get ahead.
     pub(crate) fn pause_ns(&mut self, batch: u64, capacity: u64) -> u64 {
         let short_gap = self.last_gap_ns <= Self::SHORT_GAP_NS;
+        let good_batch = Self::GOOD_BATCH.min(capacity / 4);
         if self.pause_ns > 0 {
-            self.judge_pause(batch, capacity, short_gap);
-        } else if short_gap && (1..Self::GOOD_BATCH).contains(&batch) && capacity >= 8 {
+            self.judge_pause(batch, good_batch, capacity, short_gap);
+        } else if short_gap
+            && (1..good_batch).contains(&batch)
+            && capacity >= Self::SMALLEST_CAPACITY
+        {
             self.short_gaps += 1;
             if self.short_gaps >= self.tries_after.max(Self::FIRST_TRY_AFTER) {
                 self.short_gaps = 0;
@@ -54,11 +60,11 @@ impl Chase {
         self.last_gap_ns = waited_ns;
     }
 
-    fn judge_pause(&mut self, batch: u64, capacity: u64, short_gap: bool) {
+    fn judge_pause(&mut self, batch: u64, good_batch: u64, capacity: u64, short_gap: bool) {
         if !short_gap {
             // The producer is idle: its next letter must not find us pausing.
             self.pause_ns = 0;
-        } else if batch >= capacity / 4 {
+        } else if batch >= capacity / 4 * 3 {
             // It may soon have to wait for us.
             self.pause_ns /= 2;
         } else if batch < 2 {
@@ -68,7 +74,7 @@ impl Chase {
                 (self.tries_after.max(Self::FIRST_TRY_AFTER) * 4).min(Self::LAST_TRY_AFTER);
         } else {
             self.tries_after = Self::FIRST_TRY_AFTER;
-            if batch < Self::GOOD_BATCH {
+            if batch < good_batch {
                 self.pause_ns = (self.pause_ns * 2).min(Self::LONGEST_PAUSE_NS);
             }
         }

@@ -44,6 +44,7 @@ const OWNERS_OF_UNSAFE: &[&str] = &[
     "src/ring/mpsc/owner.rs",
     "src/ring/mpsc/reserve.rs",
     "src/ring/mpsc/shared.rs",
+    "src/ring/mpsc/slots.rs",
     "src/ring/protocol.rs",
     "src/ring/spsc/consumer_side.rs",
     "src/ring/spsc/producer_side.rs",

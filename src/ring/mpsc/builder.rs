@@ -2,10 +2,11 @@
 
 use super::claim::Limit;
 use super::owner::Owner;
-use super::shared::{Cold, Fixed, Ring, Slot};
+use super::shared::{Cold, Fixed, Ring};
+use super::slots::Slots;
 use super::{Consumer, Producer};
 use crate::ring::builder;
-use crate::ring::capacity::{self, CapacityError};
+use crate::ring::capacity::CapacityError;
 use crate::sync::{Arc, AtomicU32, AtomicU64, AtomicUsize, Counter};
 use crate::wait::{Hook, Line, Sleeper};
 use crossbeam_utils::CachePadded;
@@ -73,9 +74,7 @@ impl Builder {
             start,
             hook,
         } = options;
-        let slots = capacity::slots(config.capacity, reserved, |index, count| {
-            Slot::new(index, count, start)
-        })?;
+        let slots = Slots::new(config.capacity, reserved, start)?;
         let ring = Arc::new(Ring {
             tail: CachePadded::new(AtomicU64::new(start)),
             head: CachePadded::new(AtomicU64::new(start)),

@@ -4,10 +4,12 @@
 //!     while there is one.
 
 use super::shared::Ring;
+use super::slots::Slots;
 use super::words::{CLOSED, KICK, PARKED, RELEASED, SEQUENCE, WAITERS};
 use crate::ring::error::Refusal;
 use crate::ring::protocol::{self, Turn};
-use crate::sync::{AtomicU64, order};
+use crate::sync::{AtomicU64, UnsafeCell, order};
+use core::mem::MaybeUninit;
 
 /// What a producer handle remembers: sequences below it are free to claim (R1).
 ///
@@ -62,10 +64,12 @@ impl<T> Ring<T> {
             // AcqRel / Acquire: pairs with the park exchange, set_flags and other claims; a
             // claim that reads no head reuses a slot by this chain, and a failed one knows a
             // fresh tail.
-            match self
-                .tail
-                .compare_exchange_weak(tail, next, order!(b, AcqRel), order!(t, Acquire))
-            {
+            match self.tail.compare_exchange_weak(
+                tail,
+                next,
+                order!(b, AcqRel),
+                order!(t1, Acquire),
+            ) {
                 Ok(_) => {
                     return Ok(Claim {
                         ring: self,
@@ -129,7 +133,7 @@ impl<T> Ring<T> {
                 tail,
                 (tail + 1) & !PARKED,
                 order!(b, AcqRel),
-                order!(t, Acquire),
+                order!(t1, Acquire),
             ) {
                 Ok(_) => {
                     return Ok(Claim {
@@ -187,17 +191,27 @@ impl<T> protocol::Claim<T> for Claim<'_, T> {
 
     #[inline(always)]
     fn publish(self, mut next: impl FnMut() -> T) {
-        let mut sequence = self.first;
-        self.ring.for_slots(self.first, self.count, |slot| {
+        let slots = &self.ring.fixed.slots;
+        let mut write = |cell: &UnsafeCell<MaybeUninit<T>>| {
             let value = next();
-            // SAFETY: by R1 and R2 no other thread touches the cell until the store below.
-            slot.value.with_mut(|cell| unsafe {
+            // SAFETY: by R1 and R2 no other thread touches the cell until it is published.
+            cell.with_mut(|cell| unsafe {
                 (*cell).write(value);
             });
-            // Release: pairs with Acquire in `has_letters` and `pop`; the value comes first.
-            slot.stamp.store(sequence + 1, order!(c, Release));
-            sequence += 1;
-        });
+        };
+        if self.count == 1 {
+            write(slots.value(self.first));
+            slots.publish_one(self.first);
+        } else {
+            let mut first = self.first;
+            let end = self.first + self.count;
+            while first < end {
+                let run = (end - first).min(Slots::<T>::RUN_MAX);
+                slots.for_values(first, run, &mut write);
+                slots.publish_run(first, run);
+                first += run;
+            }
+        }
         if self.wake {
             self.ring.cold.sleeper.wake();
         }

@@ -11,6 +11,7 @@ mod owner;
 mod reserve;
 mod room;
 mod shared;
+mod slots;
 #[cfg(all(test, not(mailring_loom)))]
 mod tests;
 mod words;

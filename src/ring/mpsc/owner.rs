@@ -7,6 +7,8 @@ use super::shared::Ring;
 use super::words::{CLOSED, KICK, PARKED, RELEASED, SEQUENCE, WAITERS};
 use crate::ring::protocol::{self, OwnerState};
 use crate::sync::order;
+use core::cell::Cell;
+use core::sync::atomic::Ordering::Relaxed;
 use core::task::Context;
 use core::time::Duration;
 use std::time::Instant;
@@ -15,13 +17,16 @@ use std::time::Instant;
 #[derive(Debug)]
 pub struct Owner {
     pub(super) cursor: u64,
+    /// Sequences below it have been seen published.
+    published: Cell<u64>,
     /// Head as the owner released it last.
     pub(super) released: u64,
     /// The cursor at which a quarter of the ring is unreleased.
     release_at: u64,
     /// A park was begun for a task: PARKED may still be set.
     parked: bool,
-    /// How long to nap at a hole next time.
+    /// The hole it napped at last, and how long to nap there next time.
+    hole: u64,
     nap: Duration,
 }
 
@@ -32,10 +37,12 @@ impl Owner {
     pub(super) fn new(start: u64) -> Self {
         Self {
             cursor: start,
+            published: Cell::new(start),
             released: start,
             // Right from the first release on; until then sooner than needed.
             release_at: start,
             parked: false,
+            hole: start,
             nap: Self::FIRST_NAP,
         }
     }
@@ -44,8 +51,13 @@ impl Owner {
 impl<T> Ring<T> {
     #[inline(always)]
     pub(super) fn is_published(&self, owner: &Owner) -> bool {
-        // Acquire: pairs with Release in `publish`; the value is there.
-        self.slot(owner.cursor).stamp.load(order!(d, Acquire)) == owner.cursor + 1
+        let cursor = owner.cursor;
+        if cursor < owner.published.get() {
+            return true;
+        }
+        let run = self.fixed.slots.published_from(cursor);
+        owner.published.set(cursor + run);
+        run > 0
     }
 
     /// # Safety
@@ -53,13 +65,11 @@ impl<T> Ring<T> {
     #[inline(always)]
     pub(super) unsafe fn take_seen(&self, owner: &mut Owner) -> T {
         debug_assert!(self.is_published(owner), "taken before it was published");
-        let slot = self.slot(owner.cursor);
+        let cell = self.fixed.slots.value(owner.cursor);
         owner.cursor += 1;
         // SAFETY: R3: the caller has seen the stamp, so the value is there; the cursor has passed
         // it, so it is moved out once.
-        let value = slot
-            .value
-            .with_mut(|cell| unsafe { (*cell).assume_init_read() });
+        let value = cell.with_mut(|cell| unsafe { (*cell).assume_init_read() });
         if owner.cursor >= owner.release_at {
             self.release_taken(owner);
         }
@@ -97,7 +107,7 @@ impl<T> Ring<T> {
     /// Takes a kick, before the owner looks at the work it stands for.
     pub(super) fn clear_kick(&self) {
         // Acquire: pairs with the kick; the work outside the ring is seen.
-        self.tail.fetch_and(!KICK, order!(q, Acquire));
+        self.tail.fetch_and(!KICK, order!(q1, Acquire));
     }
 
     /// What a tail means to an owner that found no letter.
@@ -143,8 +153,8 @@ impl<T> Ring<T> {
     /// owes a wake, which will come for nothing.
     fn end_park(&self, owner: &mut Owner) -> bool {
         owner.parked = false;
-        // AcqRel: pairs with the park exchange and other clears, as for any clear of PARKED.
-        self.tail.fetch_and(!PARKED, order!(h, AcqRel)) & PARKED != 0
+        // Relaxed: one word decides who ends it; nobody is handed anything here.
+        self.tail.fetch_and(!PARKED, Relaxed) & PARKED != 0
     }
 
     pub(super) fn park_owner(&self, owner: &mut Owner, deadline: Option<Instant>) -> OwnerState {
@@ -156,12 +166,10 @@ impl<T> Ring<T> {
             Err(OwnerState::Hole) => return self.nap_at_hole(owner, deadline),
             Err(state) => return state,
         }
-        owner.nap = Owner::FIRST_NAP;
         loop {
-            // Acquire: pairs with the clear of PARKED in claims and set_flags. On the bit, never
-            // on the sleeper's token: a wake for nothing is no event.
-            let tail = self.tail.load(order!(o1, Acquire));
-            if tail & PARKED == 0 {
+            // Relaxed: why it was cleared is in words that are acquired before they are believed. On
+            // the bit, never on the sleeper's token: a wake for nothing is no event.
+            if self.tail.load(Relaxed) & PARKED == 0 {
                 return OwnerState::Look;
             }
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
@@ -181,6 +189,10 @@ impl<T> Ring<T> {
         let now = Instant::now();
         if deadline.is_some_and(|deadline| now >= deadline) {
             return OwnerState::Asleep;
+        }
+        if owner.hole != owner.cursor {
+            owner.hole = owner.cursor;
+            owner.nap = Owner::FIRST_NAP;
         }
         let end = now + owner.nap;
         owner.nap = (owner.nap * 2).min(Owner::LONGEST_NAP);
@@ -217,8 +229,8 @@ impl<T> Ring<T> {
 
     /// Letters accepted and not taken by `owner`.
     pub(super) fn untaken_by(&self, owner: &Owner) -> usize {
-        // Acquire: pairs with claims; a count, for the eye and for sizes after closing.
-        let tail = self.tail.load(order!(o2, Acquire));
+        // Relaxed: a count, for the eye; after a close that this thread has seen it is the last.
+        let tail = self.tail.load(Relaxed);
         ((tail & SEQUENCE) - owner.cursor) as usize
     }
 

@@ -2,15 +2,13 @@
 //!
 //! R1. A sequence below `head + capacity` has been released by the consumer: its slot holds no
 //!     value, and nobody but its claimer writes there.
-//! R3. The slot of sequence `s` holds a value exactly from the store of stamp `s + 1` until the
-//!     owner's cursor passes `s`. A stamp is first that of the lap before.
 //! R9. When the last handle goes, nothing is claimed and unpublished: a claim borrows a handle.
 
+use super::slots::Slots;
 use super::words::{RELEASED, SEQUENCE};
 use crate::ring::protocol::Config;
-use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Counter, UnsafeCell};
+use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Counter};
 use crate::wait::{Line, Sleeper};
-use core::mem::MaybeUninit;
 use crossbeam_utils::CachePadded;
 
 /// The shared part of the ring.
@@ -23,7 +21,7 @@ pub struct Ring<T> {
 
 /// Never written after creation.
 pub(super) struct Fixed<T> {
-    pub(super) slots: Box<[Slot<T>]>,
+    pub(super) slots: Slots<T>,
     pub(super) config: Config,
     pub(super) reserved: Box<[CachePadded<AtomicU32>]>,
 }
@@ -36,56 +34,13 @@ pub(super) struct Cold {
     pub(super) producer_waits: Counter,
 }
 
-pub(super) struct Slot<T> {
-    /// The sequence of the value here, plus one.
-    pub(super) stamp: AtomicU64,
-    pub(super) value: UnsafeCell<MaybeUninit<T>>,
-}
-
 // SAFETY: R1, R2 and R3: a value is written by the one claimer of its sequence, and moved out by the
 // one consumer after it was published; values only move through, so `T: Send` is enough.
 unsafe impl<T: Send> Sync for Ring<T> {}
 // SAFETY: R3: the ring owns the values it holds.
 unsafe impl<T: Send> Send for Ring<T> {}
 
-impl<T> Slot<T> {
-    /// An empty slot, stamped with the lap before `start`.
-    pub(super) fn new(index: usize, count: usize, start: u64) -> Self {
-        let mask = count as u64 - 1;
-        // The first sequence at or after `start` with this index.
-        let first = start + ((index as u64).wrapping_sub(start) & mask);
-        Self {
-            stamp: AtomicU64::new((first + 1).wrapping_sub(count as u64)),
-            value: UnsafeCell::new(MaybeUninit::uninit()),
-        }
-    }
-}
-
 impl<T> Ring<T> {
-    #[inline(always)]
-    pub(super) fn slot(&self, sequence: u64) -> &Slot<T> {
-        let slots = &*self.fixed.slots;
-        let index = sequence as usize & (slots.len() - 1);
-        debug_assert!(index < slots.len());
-        // SAFETY: R3: the number of slots is a power of two, at least one, so the masked index is
-        // in bounds.
-        unsafe { slots.get_unchecked(index) }
-    }
-
-    /// Calls `each` with `count` slots from that of sequence `first` on.
-    #[inline(always)]
-    pub(super) fn for_slots(&self, first: u64, count: u64, mut each: impl FnMut(&Slot<T>)) {
-        if count == 1 {
-            return each(self.slot(first));
-        }
-        let slots = &*self.fixed.slots;
-        let (before, from_first) = slots.split_at(first as usize & (slots.len() - 1));
-        let count = count as usize;
-        let until_end = count.min(from_first.len());
-        from_first[..until_end].iter().for_each(&mut each);
-        before[..count - until_end].iter().for_each(&mut each);
-    }
-
     #[inline(always)]
     pub(super) fn capacity(&self) -> u64 {
         self.fixed.config.capacity as u64
@@ -129,12 +84,11 @@ struct Remaining<'a, T> {
 impl<T> Remaining<'_, T> {
     fn drop_all(&mut self) {
         while self.next < self.end {
-            let slot = self.ring.slot(self.next);
+            let value = self.ring.fixed.slots.value(self.next);
             self.next += 1;
             // SAFETY: R3 and R9: the slot holds a value that nobody else can reach any more, and
             // `next` has passed it.
-            slot.value
-                .with_mut(|value| unsafe { (*value).assume_init_drop() });
+            value.with_mut(|value| unsafe { (*value).assume_init_drop() });
         }
     }
 }
