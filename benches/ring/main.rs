@@ -2,6 +2,7 @@
 //! `cargo bench --bench ring -- empty_check`.
 
 mod costs;
+mod crowded;
 mod subjects;
 mod threads;
 
@@ -25,6 +26,6 @@ criterion_group! {
         .warm_up_time(Duration::from_millis(300))
         .measurement_time(Duration::from_secs(1))
         .sample_size(20);
-    targets = costs::costs, threads::threads
+    targets = costs::costs, threads::threads, crowded::crowded
 }
 criterion_main!(ring);

@@ -31,4 +31,5 @@ mod soak;
 mod tasks;
 mod teardown;
 mod timed;
+mod usage;
 mod watchdog;

@@ -1,6 +1,8 @@
 //! A consumer that sleeps: woken when it must be, once, and never for want of a second letter.
 
 use crate::kind::{Handles, Kind, Mpsc, Spsc, SpscFences, Strategy};
+#[cfg(target_os = "linux")]
+use crate::usage::usage_of_this_thread;
 use crate::watchdog::{Dice, until, watched, watched_for};
 use mailring::ring::{Closed, Ring, TakeTimeoutError, Waited, mpsc};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
@@ -317,4 +319,28 @@ fn an_owner_at_rest_has_its_hook_called_once() {
     drop(producer);
     assert_eq!(CALLS.load(SeqCst), 3);
     assert_eq!(consumer.rest(), Rest::Finished);
+}
+
+/// About time: a sleep that lasts is what is measured.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_parked_consumer_uses_no_cpu() {
+    const ASLEEP: Duration = Duration::from_millis(400);
+    fn used<K: Kind>() {
+        let (producer, mut consumer) = K::bounded::<u8>(16);
+        let sleeper = thread::spawn(move || {
+            let before = usage_of_this_thread();
+            assert_eq!(consumer.take(), Ok(1));
+            let after = usage_of_this_thread();
+            (after.0 - before.0, after.1 - before.1)
+        });
+        until(|| producer.counters().parks > 0);
+        thread::sleep(ASLEEP);
+        producer.post(1).unwrap();
+        let (cpu, switches) = sleeper.join().unwrap();
+        assert!(cpu < ASLEEP / 8, "{cpu:?} in {ASLEEP:?}");
+        assert!(switches < 100, "{switches} switches in {ASLEEP:?}");
+    }
+    watched(used::<Mpsc>);
+    watched(used::<Spsc>);
 }

@@ -2,6 +2,8 @@
 
 use crate::counted::Live;
 use crate::kind::{Kind, Mpsc, Strategy};
+#[cfg(target_os = "linux")]
+use crate::usage::usage_of_this_thread;
 use crate::watchdog::{Dice, until, watched, watched_for};
 use mailring::ring::{Closed, PostTimeoutError, mpsc};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -361,22 +363,4 @@ fn b24_producers_that_wait_for_room_use_no_cpu() {
         assert!(cpu < SLOW / 8, "{cpu:?} in {SLOW:?}");
         assert!(switches < 1_000, "{switches} switches in {SLOW:?}");
     });
-}
-
-/// CPU time and context switches by choice, of the calling thread.
-#[cfg(target_os = "linux")]
-fn usage_of_this_thread() -> (Duration, i64) {
-    // SAFETY: getrusage fills the whole struct, which zeroes are a value of.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        assert_eq!(libc::getrusage(libc::RUSAGE_THREAD, &mut usage), 0);
-        usage
-    };
-    let time = |t: libc::timeval| {
-        Duration::from_secs(t.tv_sec as u64) + Duration::from_micros(t.tv_usec as u64)
-    };
-    (
-        time(usage.ru_utime) + time(usage.ru_stime),
-        usage.ru_nvcsw as i64,
-    )
 }
