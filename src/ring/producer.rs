@@ -136,6 +136,35 @@ impl<R: Ring> Producer<R> {
         }
     }
 
+    /// Goes on with a batch that an error handed back, in place: posts as many letters of `rest` as
+    /// there is room for, and leaves the others in it.
+    ///
+    /// # Errors
+    /// [`Refusal::Full`] or [`Refusal::Closed`]; what was posted is gone from `rest`.
+    ///
+    /// # Panics
+    /// As [`try_post_batch`](Self::try_post_batch).
+    ///
+    /// ```
+    /// let (producer, mut consumer) = mailring::ring::mpsc::bounded(2)?;
+    /// let mut taken = Vec::new();
+    /// if let Err(refused) = producer.try_post_batch(vec![1, 2, 3, 4, 5]) {
+    ///     let mut rest = refused.rest;
+    ///     while producer.try_post_rest(&mut rest).is_err() {
+    ///         consumer.drain_to(&mut taken, 16);
+    ///     }
+    /// }
+    /// consumer.drain_to(&mut taken, 16);
+    /// assert_eq!(taken, [1, 2, 3, 4, 5]);
+    /// # Ok::<(), mailring::ring::CapacityError>(())
+    /// ```
+    pub fn try_post_rest<B>(&self, rest: &mut B) -> Result<(), Refusal>
+    where
+        B: Batch<Item = R::Letter>,
+    {
+        self.post_what_fits(rest, &mut 0, Turn::Now)
+    }
+
     /// Posts all letters of `batch`, waiting for room; takes what room there is meanwhile, so
     /// that a batch may be larger than the ring. Returns how many were posted: all.
     ///
