@@ -104,7 +104,11 @@ impl<T> Ring<T> {
             // are written again. After the tail, so that a fresh tail never meets an older head.
             let head = self.head.load(order!(a, Acquire));
             *limit = (head & RELEASED) + self.capacity();
-            known.set(*limit);
+            if head & WAITERS == 0 {
+                // Else a later claim would ride on it past those in line. A limit from before the
+                // line is at most the tail of then: they came because the ring was full.
+                known.set(*limit);
+            }
             let behind_others = turn == Turn::BehindOthers && head & WAITERS != 0;
             debug_assert!(
                 sequence < *limit || tail & PARKED == 0,

@@ -96,7 +96,7 @@ impl<T> Consumer<T> {
         self.ring.release_taken(&mut self.side);
         // AcqRel: pairs with the swap in `post`; the poster that finds it cleared reuses the slot,
         // and what earlier posters wrote is seen from here on.
-        self.ring.fixed.reserved[index].swap(IDLE, order!(m, AcqRel));
+        self.ring.fixed.reserved[index].swap(IDLE, order!(m1, AcqRel));
     }
 }
 

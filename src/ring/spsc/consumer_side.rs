@@ -53,9 +53,9 @@ impl<T> Ring<T> {
     /// Says that the consumer sleeps, unless there is a reason not to.
     fn begin_sleep(&self, side: &mut ConsumerSide) -> OwnerState {
         protocol::Ring::release(self, side);
-        // AcqRel: pairs with clears and with the exchange that closes: a close before it is seen
-        // below, one after it clears the flag. Letters are for the barrier (R13).
-        self.consumer_word.fetch_or(SLEEPING, order!(s7, AcqRel));
+        // Relaxed: CLOSED is in the same word: a close before it is seen below, one after it clears
+        // the flag. Letters are for the barrier (R13).
+        self.consumer_word.fetch_or(SLEEPING, Relaxed);
         self.fixed.barrier.heavy();
         let state = if self.look(side) {
             OwnerState::Look
@@ -244,8 +244,8 @@ impl<T> protocol::Ring for Ring<T> {
             state => return state,
         }
         // On the flag, never on the sleeper's token.
-        // Acquire: pairs with the clear in `end_sleep` and in closing.
-        while self.consumer_word.load(order!(s7, Acquire)) & SLEEPING != 0 {
+        // Relaxed: why it was cleared is in words that are acquired before they are believed.
+        while self.consumer_word.load(Relaxed) & SLEEPING != 0 {
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 // A wake that is owed meanwhile comes for nothing.
                 return if Self::end_sleep(&self.consumer_word) {

@@ -95,8 +95,8 @@ impl<T> Ring<T> {
             Next::Park => {
                 if self.begin_producer_sleep() {
                     // On the flag, never on the sleeper's token.
-                    // Acquire: pairs with the clear in `end_sleep`.
-                    while self.producer_word.load(order!(s7, Acquire)) & SLEEPING != 0 {
+                    // Relaxed: the claim that follows acquires.
+                    while self.producer_word.load(Relaxed) & SLEEPING != 0 {
                         if is_late() {
                             // A wake that is owed meanwhile comes for nothing.
                             Self::end_sleep(&self.producer_word);
@@ -124,9 +124,9 @@ impl<T> Ring<T> {
     /// Sets the producer's flag, unless there is a reason not to sleep.
     fn begin_producer_sleep(&self) -> bool {
         self.cold.producer_waits.increment();
-        // AcqRel: pairs with clears; a close before it is seen below, one after it clears the
-        // flag. Room is for the barrier (R13).
-        self.producer_word.swap(SLEEPING, order!(s7, AcqRel));
+        // Relaxed: room and the close are for the barrier (R13), which both who release and who
+        // close pass before they look at this flag.
+        self.producer_word.swap(SLEEPING, Relaxed);
         self.fixed.barrier.heavy();
         // Relaxed: the claim that follows acquires.
         let head = self.head.load(Relaxed);

@@ -12,6 +12,7 @@ use crate::ring::protocol::Config;
 use crate::sync::{AtomicU32, AtomicU64, Counter, StoreLoad, UnsafeCell, get_mut, order};
 use crate::wait::Sleeper;
 use core::mem::MaybeUninit;
+use core::sync::atomic::Ordering::Relaxed;
 use crossbeam_utils::CachePadded;
 
 /// In either side's word: that side sleeps.
@@ -69,24 +70,22 @@ impl<T> Ring<T> {
     /// Clears SLEEPING in `word`; whether it was set, so that the caller owes the wake.
     #[cold]
     pub(super) fn end_sleep(word: &AtomicU32) -> bool {
-        // AcqRel: pairs with the sleeper's own flag; one of several clears owes the wake, and
-        // what came before it is seen after it.
-        word.fetch_and(!SLEEPING, order!(s7, AcqRel)) & SLEEPING != 0
+        // Relaxed: one word decides which of several clears owes the wake; the barriers order it
+        // with what the sleeper waits for (R13), and the wake brings its own order.
+        word.fetch_and(!SLEEPING, Relaxed) & SLEEPING != 0
     }
 
     /// Sets CLOSED and ends the consumer's sleep in one exchange, then ends the producer's;
     /// whether this call closed.
     pub(super) fn close_ring(&self) -> bool {
         // Relaxed: a first guess for the exchange.
-        let mut word = self
-            .consumer_word
-            .load(core::sync::atomic::Ordering::Relaxed);
-        // AcqRel / Relaxed: pairs with looks at CLOSED, so that the last tail is seen after it.
+        let mut word = self.consumer_word.load(Relaxed);
+        // Release / Relaxed: pairs with Acquire in looks at CLOSED; the last tail is seen after it.
         while let Err(newer) = self.consumer_word.compare_exchange_weak(
             word,
             (word | CLOSED) & !SLEEPING,
-            order!(s5, AcqRel),
-            core::sync::atomic::Ordering::Relaxed,
+            order!(s5, Release),
+            Relaxed,
         ) {
             word = newer;
         }
