@@ -2,7 +2,7 @@
 
 use crate::kind::Strategy;
 use crate::watchdog::{Dice, until, watched};
-use mailring::ring::{Closed, mpsc, spsc};
+use mailring::ring::{Closed, PostTimeoutError, mpsc, spsc};
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -410,4 +410,37 @@ fn a_ring_of_one_producer_wakes_a_thread_after_a_task_gave_up() {
         });
         assert!(bell.rung() <= 1);
     });
+}
+
+/// A producer that was woken and has not run yet is still first in line.
+#[test]
+fn scenario_44_nobody_overtakes_one_that_was_woken_and_has_not_run() {
+    const BOUND: Duration = Duration::from_millis(1);
+    for try_posts in [0, 1] {
+        let (bell, waker) = Bell::new();
+        // Room for the one in line, and for each `try_post`, which may take what there is.
+        let capacity = 1 + try_posts;
+        let (producer, mut consumer) = mpsc::bounded(capacity).unwrap();
+        producer.try_post_batch(vec![0; capacity]).unwrap();
+        let mut waiting = producer.post_async(1);
+        assert!(poll(&mut waiting, &waker).is_pending());
+        let late = producer.clone();
+        assert_eq!(consumer.drain(capacity, |_, _| {}), capacity);
+        assert_eq!(bell.rung(), 1);
+        for _ in 0..try_posts {
+            assert_eq!(late.try_post(2), Ok(()));
+        }
+        // Again and again: what one post saw of the ring must not let the next one through.
+        for _ in 0..3 {
+            let overtaking = late.post_timeout(3, BOUND);
+            assert_eq!(overtaking, Err(PostTimeoutError::Timeout(3)));
+            assert_eq!(late.post_batch_timeout([3], BOUND).unwrap_err().posted, 0);
+            let mut behind = late.post_async(3);
+            assert!(poll(&mut behind, &waker).is_pending());
+        }
+        assert_eq!(poll(&mut waiting, &waker), Poll::Ready(Ok(())));
+        drop(waiting);
+        assert_eq!(consumer.drain(capacity, |_, _| {}), capacity);
+        assert_eq!(late.post_timeout(3, BOUND), Ok(()));
+    }
 }
