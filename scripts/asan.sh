@@ -21,10 +21,10 @@ host=$(sed -n 's/^host: //p' <<<"$version")
 
 # These tests run other programs or read source text: nothing there to sanitize.
 targets=(--lib)
-for file in tests/*.rs; do
-    name=$(basename "$file" .rs)
+for file in tests/*.rs tests/*/main.rs; do
+    name=$(basename "${file%/main.rs}" .rs)
     case $name in
-        flights | compile_fail) ;;
+        flights | compile_fail | tidy) ;;
         *) targets+=(--test "$name") ;;
     esac
 done
