@@ -3,6 +3,7 @@
 //! R5. A letter is made before its sequence is claimed. A batch first makes letters ready, which
 //!     may run caller code; moving a ready letter out runs none and cannot panic.
 
+use core::iter::Fuse;
 use core::mem::MaybeUninit;
 
 /// Letters to be posted in order. Sealed: see [`IntoBatch`] for what can be posted.
@@ -105,7 +106,8 @@ pub struct Buffered<I: Iterator> {
     letters: [MaybeUninit<I::Item>; BUFFERED_MAX],
     start: usize,
     end: usize,
-    source: I,
+    /// Not asked again after its end: that it then has nothing ready is what ends the batch.
+    source: Fuse<I>,
 }
 
 /// Letters of an iterator made ready for one claim.
@@ -117,7 +119,7 @@ impl<I: Iterator> Buffered<I> {
             letters: [const { MaybeUninit::uninit() }; BUFFERED_MAX],
             start: 0,
             end: 0,
-            source,
+            source: source.fuse(),
         }
     }
 }

@@ -15,6 +15,7 @@ on_both_kinds!(
     scenario_14_a_batch_that_runs_out_of_time_hands_the_rest_back,
     scenario_15_a_batch_across_the_end_of_the_ring,
     scenario_16_an_iterator_yields_fewer_or_more_than_its_hint,
+    scenario_16_an_iterator_is_not_asked_again_after_its_end,
     b08_an_iterator_that_panics_midway_exposes_nothing,
     b08_what_was_posted_before_a_late_panic_stays,
 );
@@ -177,6 +178,34 @@ fn scenario_16_an_iterator_yields_fewer_or_more_than_its_hint<K: Kind>() {
         assert_eq!(numbers(consumer.try_iter()), [0, 1, 2, 3, 4]);
     }
     assert_eq!(live.now(), 0);
+}
+
+fn scenario_16_an_iterator_is_not_asked_again_after_its_end<K: Kind>() {
+    /// Ends before each third number, and goes on when it is asked again.
+    fn resuming() -> impl Iterator<Item = u64> {
+        let mut number = 0;
+        std::iter::from_fn(move || {
+            number += 1;
+            (number % 3 != 0).then_some(number)
+        })
+    }
+    for capacity in [1, 2, 8] {
+        let (producer, consumer) = K::bounded(capacity);
+        thread::scope(|scope| {
+            scope.spawn(move || assert_eq!(producer.post_batch(resuming()).unwrap(), 2));
+            assert!(consumer.into_iter().eq([1, 2]));
+        });
+    }
+    let (producer, mut consumer) = K::bounded(1);
+    let mut refused = producer.try_post_batch(resuming()).unwrap_err();
+    assert_eq!((refused.posted, refused.rest.next()), (1, Some(2)));
+    assert_eq!((refused.rest.next(), refused.rest.next()), (None, None));
+    let letters = [Some(1), Some(2), None, Some(4)];
+    let mut letters = letters.into_iter();
+    assert_eq!(consumer.try_take(), Ok(1));
+    let refused = producer.try_post_batch(std::iter::from_fn(|| letters.next()?));
+    assert_eq!(refused.unwrap_err().posted, 1);
+    assert_eq!(letters.len(), 1, "4 was not asked for");
 }
 
 fn b08_an_iterator_that_panics_midway_exposes_nothing<K: Kind>() {
