@@ -6,10 +6,11 @@ use std::time::Instant;
 
 /// A bound on one drain; both bounds hold where both are set.
 ///
-/// Time is looked at after a letter was handled, never within one: after every letter while
-/// letters take a microsecond or longer, else less often, so that the clock is read about once a
-/// microsecond. A drain thus ends late by at most the letter that crossed the bound, or by the
-/// few short ones between two readings (at most 64).
+/// Time is looked at before a letter is handed out, never while it is handled; the letter that
+/// finds it over is still handled, as the last of its batch. While letters take a microsecond or
+/// longer the clock is read for each, so a drain ends late by the letter that crossed the bound and
+/// that last one. Where they are shorter it is read about once a microsecond, and at least for
+/// each 16th letter: where long letters follow short ones, up to 15 more may come between those two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     letters_max: usize,
@@ -60,7 +61,7 @@ pub(super) struct Stopwatch<'a, C: Clock> {
 
 impl<'a, C: Clock> Stopwatch<'a, C> {
     const BETWEEN_READS: Duration = Duration::from_micros(1);
-    const READ_EVERY_MAX: u32 = 64;
+    const READ_EVERY_MAX: u32 = 16;
 
     /// Starts; the clock is read once, and only where there is a bound on time.
     pub(super) fn start(clock: &'a C, budget: Budget) -> Option<Self> {
@@ -72,11 +73,13 @@ impl<'a, C: Clock> Stopwatch<'a, C> {
             deadline: now.checked_add(time_max),
             last: now,
             unread: 0,
-            read_every: 1,
+            // The reading for the first letter comes right after this one, and says nothing of
+            // how long letters take.
+            read_every: 0,
         })
     }
 
-    /// After a letter: whether the time is over.
+    /// Before a letter: whether the time is over.
     pub(super) fn is_over(&mut self) -> bool {
         self.unread += 1;
         if self.unread < self.read_every {
@@ -85,7 +88,7 @@ impl<'a, C: Clock> Stopwatch<'a, C> {
         self.unread = 0;
         let now = self.clock.now();
         self.read_every = if now.saturating_duration_since(self.last) < Self::BETWEEN_READS {
-            (self.read_every * 2).min(Self::READ_EVERY_MAX)
+            (self.read_every * 2).clamp(1, Self::READ_EVERY_MAX)
         } else {
             1
         };

@@ -178,7 +178,8 @@ impl<R: Ring> Consumer<R> {
         self.drain_while(max, handler, || true)
     }
 
-    /// As [`drain`](Self::drain), within a budget of letters and time.
+    /// As [`drain`](Self::drain), within a budget of letters and time; the letter handed out when
+    /// the time is over is the last, and is told so. If there is a letter, at least one is handled.
     pub fn drain_until(&mut self, budget: Budget, handler: impl FnMut(R::Letter, bool)) -> usize {
         self.drain_until_by(&SystemClock, budget, handler)
     }
@@ -212,8 +213,10 @@ impl<R: Ring> Consumer<R> {
             let letter = seen.take();
             count += 1;
             next = if count < max { ring.look(side) } else { None };
-            handler(letter, next.is_none());
-            if !go_on() {
+            // Before the letter is handed out: the handler is told truly whether it is the last.
+            let end_of_batch = next.is_none() || !go_on();
+            handler(letter, end_of_batch);
+            if end_of_batch {
                 break;
             }
         }

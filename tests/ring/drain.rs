@@ -11,6 +11,8 @@ use std::time::Duration;
 on_both_kinds!(
     scenario_59_a_drain_ends_at_its_limit_under_an_endless_producer,
     scenario_59_a_drain_ends_when_its_time_is_over,
+    a_drain_whose_time_is_over_handles_one_letter_and_marks_it,
+    long_letters_after_short_ones_are_few,
     the_clock_is_read_seldom_where_letters_are_short,
     the_last_letter_of_a_batch_is_marked,
     a_drain_of_no_letters_does_nothing,
@@ -45,11 +47,16 @@ fn scenario_59_a_drain_ends_when_its_time_is_over<K: Kind>() {
     let (producer, mut consumer) = K::bounded(64);
     producer.try_post_batch(0..64).unwrap();
     let budget = Budget::time(Duration::from_millis(10));
-    // Letters of 3 ms each: the fourth crosses the bound, and is the last.
-    let handled = consumer.drain_until_by(&clock, budget, |_, _| {
+    // Letters of 3 ms each: the fourth crosses the bound; the fifth finds it crossed, and is the
+    // last.
+    let mut ends = Vec::new();
+    let handled = consumer.drain_until_by(&clock, budget, |letter, end_of_batch| {
         clock.advance(Duration::from_millis(3));
+        if end_of_batch {
+            ends.push(letter);
+        }
     });
-    assert_eq!(handled, 4);
+    assert_eq!((handled, ends), (5, vec![4]));
     // An endless producer does not keep it: the handler itself refills the ring.
     let mut posted = 64;
     let handled = consumer.drain_until_by(&clock, budget, |_, _| {
@@ -58,8 +65,44 @@ fn scenario_59_a_drain_ends_when_its_time_is_over<K: Kind>() {
             posted += 1;
         }
     });
-    assert_eq!(handled, 100);
-    assert!(consumer.try_iter().eq(104..posted), "the rest is all there");
+    assert_eq!(handled, 101);
+    assert!(consumer.try_iter().eq(106..posted), "the rest is all there");
+}
+
+fn a_drain_whose_time_is_over_handles_one_letter_and_marks_it<K: Kind>() {
+    let (producer, mut consumer) = K::bounded(4);
+    producer.try_post_batch(0..4).unwrap();
+    let mut handled = Vec::new();
+    let budget = Budget::time(Duration::ZERO);
+    for count in 1..=4 {
+        let mut handle = |letter, end_of_batch| handled.push((letter, end_of_batch));
+        assert_eq!(consumer.drain_until(budget, &mut handle), 1);
+        assert_eq!(handled.len(), count);
+    }
+    assert!(handled.into_iter().eq((0..4).map(|letter| (letter, true))));
+    assert_eq!(consumer.drain_until(budget, |_, _| unreachable!()), 0);
+}
+
+/// How far a drain may overshoot, as `Budget` says.
+fn long_letters_after_short_ones_are_few<K: Kind>() {
+    for short in 0..60 {
+        let clock = ManualClock::new();
+        let (producer, mut consumer) = K::bounded(100);
+        producer.try_post_batch(0..100).unwrap();
+        let budget = Budget::time(Duration::from_millis(1));
+        let mut ends = Vec::new();
+        let handled = consumer.drain_until_by(&clock, budget, |letter, end_of_batch| {
+            if letter >= short {
+                clock.advance(Duration::from_millis(1));
+            }
+            if end_of_batch {
+                ends.push(letter);
+            }
+        });
+        // The one that crossed the bound, up to 15 more, and the last.
+        assert!((2..=17).contains(&(handled - short)), "{handled}, {short}");
+        assert_eq!(ends, [handled - 1]);
+    }
 }
 
 fn the_clock_is_read_seldom_where_letters_are_short<K: Kind>() {
@@ -79,7 +122,7 @@ fn the_clock_is_read_seldom_where_letters_are_short<K: Kind>() {
     let budget = Budget::time(Duration::from_secs(1));
     assert_eq!(consumer.drain_until_by(&clock, budget, |_, _| {}), 6_400);
     assert!(
-        clock.1.get() < 6_400 / 64 + 10,
+        clock.1.get() < 6_400 / 16 + 10,
         "read {} times",
         clock.1.get()
     );
@@ -126,6 +169,6 @@ fn both_bounds_hold_where_both_are_set<K: Kind>() {
     };
     assert_eq!(drain_at(0), 5);
     assert_eq!(drain_at(1), 5);
-    assert_eq!(drain_at(5), 2);
-    assert_eq!(drain_at(60), 1);
+    assert_eq!(drain_at(5), 3);
+    assert_eq!(drain_at(60), 2);
 }
