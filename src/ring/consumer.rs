@@ -385,10 +385,6 @@ impl<R: Ring> Consumer<R> {
     }
 }
 
-/// Empty looks between two looks at what is not a letter: closed, kicked. That line belongs to
-/// the producers and is left alone while they are busy.
-const LOOKS_PER_STATE: u32 = 64;
-
 /// Looks, and does what the strategy says between looks, until there is something to report.
 fn wait_idle<R: Ring>(
     ring: &R,
@@ -401,8 +397,8 @@ fn wait_idle<R: Ring>(
             return Waited::Letters;
         }
         let state = match idle.next() {
-            Next::Look if !idle.looks().is_multiple_of(LOOKS_PER_STATE) => continue,
-            Next::Look => match ring.state(side) {
+            Next::Look => continue,
+            Next::LookAround => match ring.state(side) {
                 // The end and a kick are reported also where the time is over.
                 OwnerState::Look | OwnerState::Hole
                     if deadline.is_some_and(|deadline| Instant::now() >= deadline) =>

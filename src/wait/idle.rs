@@ -10,7 +10,10 @@ use crate::sync::{Estimate, spin_hint, yield_now};
 /// What the waiting thread does next; everything shorter has been done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
+    /// Look for what is waited for, and for nothing else.
     Look,
+    /// Look around: also at the clock, and at why the wait may be in vain.
+    LookAround,
     Park,
 }
 
@@ -47,6 +50,13 @@ impl Patience {
     }
 }
 
+/// Looks without a yield between two looks around. Spinning, these are a few microseconds; a yield may
+/// take as long as other threads like, so after each one there is a look around.
+///
+/// What there is to see beside letters and room lies in lines that belong to other threads, and is
+/// left alone while they are busy.
+const LOOKS_PER_LOOK_AROUND: u32 = 64;
+
 /// A spell of waiting in progress.
 #[derive(Debug)]
 pub struct Idle<'a> {
@@ -54,6 +64,7 @@ pub struct Idle<'a> {
     patience: &'a Patience,
     spell: Spell,
     spun_ns: u64,
+    looks_until_around: u32,
 }
 
 impl<'a> Idle<'a> {
@@ -74,10 +85,11 @@ impl<'a> Idle<'a> {
             patience,
             spell,
             spun_ns: 0,
+            looks_until_around: LOOKS_PER_LOOK_AROUND,
         }
     }
 
-    /// After an empty look: waits a step, and says whether to look again or to park.
+    /// After an empty look: waits a step, and says what to look at next, or to park.
     pub(crate) fn next(&mut self) -> Next {
         self.spell.looks = self.spell.looks.saturating_add(1);
         match self.strategy.step(self.spell) {
@@ -90,15 +102,15 @@ impl<'a> Idle<'a> {
             Step::Yield => {
                 self.spell.yields = self.spell.yields.saturating_add(1);
                 self.wait(Self::YIELD_NS, yield_now);
+                self.looks_until_around = 0;
             }
             Step::Park => return Next::Park,
         }
+        if self.looks_until_around == 0 {
+            self.looks_until_around = LOOKS_PER_LOOK_AROUND;
+            return Next::LookAround;
+        }
         Next::Look
-    }
-
-    /// Empty looks so far.
-    pub(crate) fn looks(&self) -> u32 {
-        self.spell.looks
     }
 
     /// About how long this spell has lasted, in nanoseconds.
@@ -109,8 +121,10 @@ impl<'a> Idle<'a> {
     fn spin(&mut self, ns: u64, spin: impl FnOnce()) {
         self.wait(ns, spin);
         self.spun_ns += ns;
+        self.looks_until_around -= 1;
         if self.spun_ns >= self.patience.spin_ns.get() {
             self.spun_ns = 0;
+            self.looks_until_around = 0;
             self.yield_in_turn();
         }
     }
@@ -154,10 +168,40 @@ mod tests {
     }
 
     #[test]
+    fn there_is_a_look_around_after_each_yield_and_else_now_and_then() {
+        let patience = Patience::new();
+        let around = |idle: &mut Idle<'_>, steps: usize| {
+            (0..steps)
+                .filter(|_| idle.next() == Next::LookAround)
+                .count()
+        };
+        let mut idle = Idle::new(&YieldAlways, &patience, false);
+        assert_eq!(around(&mut idle, 100), 100);
+        let looks = LOOKS_PER_LOOK_AROUND as usize;
+        let mut idle = Idle::new(&BusySpin, &patience, false);
+        assert_eq!(around(&mut idle, looks - 1), 0);
+        assert_eq!(around(&mut idle, 1), 1);
+        assert_eq!(around(&mut idle, looks), 1);
+        // A spin so short of patience that it yields after each look, on its own account.
+        patience.spin_ns.set(1);
+        assert_eq!(idle.next(), Next::LookAround);
+    }
+
+    /// Not even spins before.
+    #[derive(Debug)]
+    struct YieldAlways;
+
+    impl WaitStrategy for YieldAlways {
+        fn step(&self, _spell: Spell) -> Step {
+            Step::Yield
+        }
+    }
+
+    #[test]
     fn busy_spin_never_parks_and_parking_at_once_does() {
         let patience = Patience::new();
         let mut idle = Idle::new(&BusySpin, &patience, true);
-        assert!((0..10_000).all(|_| idle.next() == Next::Look));
+        assert!((0..10_000).all(|_| idle.next() != Next::Park));
         let parking = Parking::after(Duration::ZERO);
         assert_eq!(Idle::new(&parking, &patience, false).next(), Next::Park);
     }

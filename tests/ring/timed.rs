@@ -2,8 +2,11 @@
 
 use crate::kind::{Kind, Strategy};
 use crate::watchdog::{Dice, watched};
-use mailring::ring::{Consumer, PostTimeoutError, Ring, TakeTimeoutError, mpsc, spsc};
+use mailring::ring::{
+    Closed, Consumer, PostTimeoutError, Ring, TakeTimeoutError, Waited, mpsc, spsc,
+};
 use mailring::wait::{Spell, Step, WaitStrategy};
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -190,5 +193,148 @@ fn scenario_68_room_that_came_in_time_is_not_a_timeout() {
             );
             ring.lock().unwrap().take();
         });
+    }
+}
+
+/// Yields after every look, and at step `at` brings about what the wait is to end by.
+struct Yielder<E> {
+    steps: Arc<AtomicU32>,
+    at: u32,
+    end: E,
+}
+
+impl<E> std::fmt::Debug for Yielder<E> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Yielder")
+    }
+}
+
+impl<E: Fn() + Send + Sync> WaitStrategy for Yielder<E> {
+    fn step(&self, _spell: Spell) -> Step {
+        if self.steps.fetch_add(1, SeqCst) + 1 == self.at {
+            (self.end)();
+        }
+        Step::Yield
+    }
+}
+
+/// A yield may last as long as others like: no wait goes on for more than one after its end.
+macro_rules! a_wait_that_yields_sees_its_end_at_once {
+    ($($ring:ident)*) => {$(
+        mod $ring {
+            use super::*;
+            use mailring::ring::$ring as ring;
+
+            // At once; spinning; standing in line, where there is one.
+            const AT: [u32; 3] = [1, 7, 500];
+
+            fn yielder<E: Fn() + Send + Sync>(at: u32, end: E) -> (Arc<AtomicU32>, Yielder<E>) {
+                let steps = Arc::new(AtomicU32::new(0));
+                (Arc::clone(&steps), Yielder { steps, at, end })
+            }
+
+            fn pass(deadline: Instant) {
+                thread::sleep(deadline.saturating_duration_since(Instant::now()));
+            }
+
+            #[test]
+            fn the_bound_of_a_take() {
+                for at in AT {
+                    let deadline = Instant::now() + Duration::from_millis(100);
+                    let (steps, yielder) = yielder(at, move || pass(deadline));
+                    let builder = ring::Builder::new(1).consumer_wait(yielder);
+                    let (_producer, mut consumer) = builder.build::<()>().unwrap();
+                    let taken = consumer.take_deadline(deadline);
+                    assert_eq!(taken, Err(TakeTimeoutError::Timeout));
+                    assert!(steps.load(SeqCst) <= at, "{steps:?} steps, over at {at}");
+                    let waited = consumer.wait_deadline(deadline);
+                    assert_eq!(waited, Waited::TimedOut);
+                    assert!(steps.load(SeqCst) <= at + 1, "{steps:?} steps, over at {at}");
+                }
+            }
+
+            #[test]
+            fn the_bound_of_a_post() {
+                for at in AT {
+                    let deadline = Instant::now() + Duration::from_millis(100);
+                    let (steps, yielder) = yielder(at, move || pass(deadline));
+                    let builder = ring::Builder::new(1).producer_wait(yielder);
+                    let (producer, _consumer) = builder.build().unwrap();
+                    producer.post(0).unwrap();
+                    let posted = producer.post_deadline(1, deadline);
+                    assert_eq!(posted, Err(PostTimeoutError::Timeout(1)));
+                    assert!(steps.load(SeqCst) <= at + 1, "{steps:?} steps, over at {at}");
+                    let batch = producer.post_batch_timeout([1, 2], Duration::ZERO);
+                    assert_eq!(batch.unwrap_err().posted, 0);
+                    assert!(steps.load(SeqCst) <= at + 2, "{steps:?} steps, over at {at}");
+                }
+            }
+
+            #[test]
+            fn a_close_that_ends_a_take() {
+                for at in AT {
+                    watched(move || {
+                        let closer = Arc::new(Mutex::new(None::<ring::Producer<()>>));
+                        let closing = Arc::clone(&closer);
+                        let (steps, yielder) = yielder(at, move || {
+                            drop(closing.lock().unwrap().take());
+                        });
+                        let builder = ring::Builder::new(1).consumer_wait(yielder);
+                        let (producer, mut consumer) = builder.build().unwrap();
+                        *closer.lock().unwrap() = Some(producer);
+                        assert_eq!(consumer.take(), Err(Closed(())));
+                        assert_eq!(steps.load(SeqCst), at);
+                    });
+                }
+            }
+
+            #[test]
+            fn a_close_that_ends_a_post() {
+                for at in AT {
+                    watched(move || {
+                        let closer = Arc::new(Mutex::new(None::<ring::Consumer<u8>>));
+                        let closing = Arc::clone(&closer);
+                        let (steps, yielder) = yielder(at, move || {
+                            drop(closing.lock().unwrap().take());
+                        });
+                        let builder = ring::Builder::new(1).producer_wait(yielder);
+                        let (producer, consumer) = builder.build().unwrap();
+                        *closer.lock().unwrap() = Some(consumer);
+                        producer.post(0).unwrap();
+                        assert_eq!(producer.post(1), Err(Closed(1)));
+                        assert_eq!(steps.load(SeqCst), at);
+                    });
+                }
+            }
+        }
+    )*};
+}
+
+mod a_wait_that_yields_sees_its_end_at_once {
+    use super::*;
+
+    a_wait_that_yields_sees_its_end_at_once!(mpsc spsc);
+
+    #[test]
+    fn a_kick() {
+        use mailring::ring::mpsc as ring;
+        for at in [1, 7, 500] {
+            watched(move || {
+                let kicker = Arc::new(Mutex::new(None::<ring::Producer<()>>));
+                let kicking = Arc::clone(&kicker);
+                let steps = Arc::new(AtomicU32::new(0));
+                let yielder = Yielder {
+                    steps: Arc::clone(&steps),
+                    at,
+                    end: move || kicking.lock().unwrap().as_ref().unwrap().kick(),
+                };
+                let builder = ring::Builder::new(1).consumer_wait(yielder);
+                let (producer, mut consumer) = builder.build().unwrap();
+                *kicker.lock().unwrap() = Some(producer);
+                assert_eq!(consumer.wait(), Waited::Kicked);
+                assert_eq!(steps.load(SeqCst), at);
+                kicker.lock().unwrap().take();
+            });
+        }
     }
 }

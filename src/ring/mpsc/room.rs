@@ -22,8 +22,6 @@ enum Judgement {
 
 /// How long a producer whose strategy never parks spins before it stands in line.
 const SPIN_BEFORE_LINE_NS: u64 = 20_000;
-/// Looks between two looks at the clock, for those who spin.
-const LOOKS_PER_CLOCK: u32 = 32;
 
 impl<T> Ring<T> {
     pub(super) fn wait_in_line(
@@ -33,23 +31,14 @@ impl<T> Ring<T> {
         deadline: Option<Instant>,
     ) -> Result<(), TimedOut> {
         let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        let parks = if place.is_none() && !self.has_line() {
-            match idle.next() {
-                Next::Park => true,
-                Next::Look if idle.waited_ns() < SPIN_BEFORE_LINE_NS => {
-                    let looked_at_clock = idle.looks().is_multiple_of(LOOKS_PER_CLOCK);
-                    return if looked_at_clock && is_late() {
-                        Err(TimedOut)
-                    } else {
-                        Ok(())
-                    };
-                }
-                Next::Look => false,
+        let mut first_step = Some(idle.next());
+        if place.is_none() && !self.has_line() && idle.waited_ns() < SPIN_BEFORE_LINE_NS {
+            match first_step {
+                Some(Next::LookAround) if is_late() => return Err(TimedOut),
+                Some(Next::Look | Next::LookAround) => return Ok(()),
+                _ => {}
             }
-        } else {
-            idle.next() == Next::Park
-        };
-        let mut first_step = Some(parks);
+        }
         loop {
             if self.stand_in_line(place, None) == Judgement::TryAgain {
                 return Ok(());
@@ -60,13 +49,12 @@ impl<T> Ring<T> {
             let Some(parker) = place.as_ref().and_then(Place::parker) else {
                 return Ok(());
             };
-            let asked = || idle.next() == Next::Park;
-            let mut parks = first_step.take().unwrap_or_else(asked);
-            while !parks && !parker.is_notified() {
-                if idle.looks().is_multiple_of(LOOKS_PER_CLOCK) && is_late() {
-                    break;
-                }
-                parks = idle.next() == Next::Park;
+            let mut next = first_step.take().unwrap_or_else(|| idle.next());
+            while next != Next::Park
+                && !parker.is_notified()
+                && !(next == Next::LookAround && is_late())
+            {
+                next = idle.next();
             }
             // Takes the wake where there is one already. It may return for nothing, so that only
             // the line says whose turn it is.

@@ -84,14 +84,10 @@ impl<T> Ring<T> {
         idle: &mut Idle<'_>,
         deadline: Option<Instant>,
     ) -> Result<(), TimedOut> {
-        /// Looks between two looks at the clock.
-        const LOOKS_PER_CLOCK: u32 = 32;
         let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
         match idle.next() {
-            Next::Look if idle.looks().is_multiple_of(LOOKS_PER_CLOCK) && is_late() => {
-                Err(TimedOut)
-            }
-            Next::Look => Ok(()),
+            Next::LookAround if is_late() => Err(TimedOut),
+            Next::Look | Next::LookAround => Ok(()),
             Next::Park => {
                 if self.begin_producer_sleep() {
                     // On the flag, never on the sleeper's token.
