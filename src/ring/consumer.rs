@@ -26,6 +26,8 @@ pub struct Consumer<R: Ring> {
     chase: Chase,
     /// The cursor at the end of the last spell of waiting.
     waited_at: u64,
+    /// A kick came during a wait that no kick ends, and is still to be reported.
+    kicked: bool,
 }
 
 /// Why a wait for letters ended.
@@ -50,6 +52,7 @@ impl<R: Ring> Consumer<R> {
             side,
             chase: Chase::default(),
             waited_at,
+            kicked: false,
         }
     }
 
@@ -82,7 +85,8 @@ impl<R: Ring> Consumer<R> {
         self.take_published().ok_or(TryTakeError::Empty)
     }
 
-    /// Takes a letter, waiting for one. A kick does not end this wait.
+    /// Takes a letter, waiting for one. A kick does not end this wait: the next
+    /// [`wait`](Self::wait) reports it.
     ///
     /// # Errors
     /// [`Closed`] when all letters have been taken and none can follow.
@@ -92,8 +96,10 @@ impl<R: Ring> Consumer<R> {
             if let Some(letter) = self.take_published() {
                 return Ok(letter);
             }
-            if self.wait_until(None) == Waited::Finished {
-                return Err(Closed(()));
+            match self.wait_until(None) {
+                Waited::Finished => return Err(Closed(())),
+                Waited::Kicked => self.kicked = true,
+                Waited::Letters | Waited::TimedOut => {}
             }
         }
     }
@@ -126,7 +132,8 @@ impl<R: Ring> Consumer<R> {
             match self.wait_until(deadline) {
                 Waited::TimedOut => return Err(TakeTimeoutError::Timeout),
                 Waited::Finished => return Err(TakeTimeoutError::Closed),
-                Waited::Letters | Waited::Kicked => {}
+                Waited::Kicked => self.kicked = true,
+                Waited::Letters => {}
             }
         }
     }
@@ -224,7 +231,8 @@ impl<R: Ring> Consumer<R> {
     }
 
     /// Waits until there is a letter, a kick, or the end. Releases the room of everything taken
-    /// first.
+    /// first. A kick that came while a letter was waited for by [`take`](Self::take) or its like is
+    /// reported at once, before letters and the end.
     ///
     /// ```
     /// use mailring::ring::{Waited, mpsc};
@@ -241,6 +249,9 @@ impl<R: Ring> Consumer<R> {
     /// ```
     #[inline]
     pub fn wait(&mut self) -> Waited {
+        if self.take_skipped_kick() {
+            return Waited::Kicked;
+        }
         if self.has_letters() {
             return Waited::Letters;
         }
@@ -249,10 +260,19 @@ impl<R: Ring> Consumer<R> {
 
     /// As [`wait`](Self::wait), but no longer than until `deadline`.
     pub fn wait_deadline(&mut self, deadline: Instant) -> Waited {
+        if self.take_skipped_kick() {
+            return Waited::Kicked;
+        }
         if self.has_letters() {
             return Waited::Letters;
         }
         self.wait_until(Some(deadline))
+    }
+
+    /// Takes a kick that a wait for a letter has skipped.
+    #[inline]
+    pub(super) fn take_skipped_kick(&mut self) -> bool {
+        core::mem::take(&mut self.kicked)
     }
 
     #[cold]
@@ -262,6 +282,7 @@ impl<R: Ring> Consumer<R> {
             side,
             chase,
             waited_at,
+            ..
         } = self;
         ring.release(side);
         let batch = ring.cursor(side) - *waited_at;
@@ -276,7 +297,8 @@ impl<R: Ring> Consumer<R> {
         waited
     }
 
-    /// Takes a letter, or has the task woken when there is one. A kick does not end this wait.
+    /// Takes a letter, or has the task woken when there is one. A kick does not end this wait:
+    /// the next [`wait`](Self::wait) reports it.
     ///
     /// Where a letter is claimed and not yet published, the task is woken at once, to look again.
     pub fn poll_take(&mut self, cx: &mut Context<'_>) -> Poll<Result<R::Letter, Closed>> {
@@ -286,7 +308,10 @@ impl<R: Ring> Consumer<R> {
             }
             match self.ring.poll_park(&mut self.side, cx) {
                 OwnerState::Look => {}
-                OwnerState::Kicked => self.ring.take_kick(),
+                OwnerState::Kicked => {
+                    self.ring.take_kick();
+                    self.kicked = true;
+                }
                 OwnerState::Hole => {
                     cx.waker().wake_by_ref();
                     return Poll::Pending;

@@ -291,6 +291,71 @@ fn a_kick_wakes_a_sleeper_and_counts_once() {
     });
 }
 
+/// Waits that a kick does not end leave it to the next one that it does.
+#[test]
+fn a_kick_that_a_take_skips_is_reported_by_the_next_wait() {
+    use mailring::ring::mpsc::Rest;
+    use std::task::{Context, Waker};
+
+    type Take = fn(&mut mpsc::Consumer<u64>, &mpsc::Producer<u64>);
+    // Each finds the kick before the letter.
+    let takes: [Take; 4] = [
+        |consumer, producer| {
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    // Taken once the owner sleeps without it.
+                    until(|| producer.counters().parks > 0);
+                    producer.post(1).unwrap();
+                });
+                assert_eq!(consumer.take(), Ok(1));
+            });
+        },
+        |consumer, producer| {
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    until(|| producer.counters().parks > 0);
+                    producer.post(1).unwrap();
+                });
+                assert_eq!(consumer.iter().next(), Some(1));
+            });
+        },
+        |consumer, producer| {
+            let late = consumer.take_timeout(std::time::Duration::from_millis(1));
+            assert!(late.is_err());
+            producer.post(1).unwrap();
+            assert_eq!(consumer.take(), Ok(1));
+        },
+        |consumer, producer| {
+            let mut cx = Context::from_waker(Waker::noop());
+            assert!(consumer.poll_take(&mut cx).is_pending());
+            producer.post(1).unwrap();
+            assert!(consumer.poll_take(&mut cx).is_ready());
+        },
+    ];
+    for (case, take) in takes.into_iter().enumerate() {
+        for by_rest in [false, true] {
+            watched(move || {
+                let (producer, mut consumer) = Mpsc::waiting(2, Strategy::ParkAtOnce);
+                producer.kick();
+                take(&mut consumer, &producer);
+                // Before letters, and once.
+                producer.post(2).unwrap();
+                if by_rest {
+                    assert_eq!(consumer.rest(), Rest::Kicked, "case {case}");
+                    assert_eq!(consumer.rest(), Rest::Look, "case {case}");
+                } else {
+                    assert_eq!(consumer.wait(), Waited::Kicked, "case {case}");
+                    let waited = consumer.wait_deadline(Instant::now());
+                    assert_eq!(waited, Waited::Letters, "case {case}");
+                }
+                assert_eq!(consumer.take(), Ok(2));
+                let waited = consumer.wait_deadline(Instant::now());
+                assert_eq!(waited, Waited::TimedOut, "case {case}");
+            });
+        }
+    }
+}
+
 #[test]
 fn an_owner_at_rest_has_its_hook_called_once() {
     use mailring::ring::mpsc::Rest;

@@ -176,7 +176,8 @@ impl<T> Producer<T> {
 
     /// Has the consumer's wait return [`Waited::Kicked`](crate::ring::Waited::Kicked): there is
     /// work for its thread that is not in this ring. What was written before the kick is seen
-    /// after it; kicks that come before the consumer has seen one count as one.
+    /// after it; kicks that come before the consumer has seen one count as one. A kick does not end
+    /// a wait for a letter (`take`, its like, iterators): the `wait` or `rest` after it reports it.
     ///
     /// ```
     /// use mailring::ring::{Waited, mpsc};
@@ -205,6 +206,9 @@ impl<T> Consumer<T> {
     /// whoever makes the next letter, kick or close; until then nothing may be taken.
     #[must_use = "an owner that does not rest must look again"]
     pub fn rest(&mut self) -> Rest {
+        if self.take_skipped_kick() {
+            return Rest::Kicked;
+        }
         match self.ring.rest_owner(&mut self.side, None) {
             OwnerState::Asleep => Rest::Resting,
             OwnerState::Kicked => {
