@@ -22,7 +22,8 @@ impl<T> UnsafeCell<T> {
     }
 }
 
-/// A mutex without poisoning: no caller code runs under any lock of this crate.
+/// A mutex without poisoning: no caller code runs under any lock of this crate; wakers too are
+/// cloned before a lock is taken, and called or dropped after it is left.
 #[derive(Debug, Default)]
 pub(crate) struct Mutex<T>(std::sync::Mutex<T>);
 

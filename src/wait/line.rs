@@ -5,6 +5,9 @@
 //! W4. Where there is room for `n`, the first `n` places are notified. A holder that leaves,
 //!     for whatever reason, has the line served again: no wake is lost with it.
 //!
+//! W5. No caller code runs under the lock: a waker is cloned before it is taken, and dropped or
+//!     called after it is left. A waker may own anything, also a place in this very line.
+//!
 //! The line judges nothing: what room means, and when to serve, is its user's, who does both
 //! under the lock.
 
@@ -20,7 +23,7 @@ pub(crate) enum Target {
 }
 
 impl Target {
-    /// Wakes it; not under the line's lock, for a waker may do anything.
+    /// Wakes it; not under the line's lock (W5).
     pub(crate) fn wake(self) {
         match self {
             Self::Thread(parker) => {
@@ -73,11 +76,11 @@ impl Places {
     }
 
     /// Takes the last place, for a task where there is a waker, else for a thread.
-    pub(crate) fn enter(&mut self, waker: Option<&Waker>) -> Place {
+    pub(crate) fn enter(&mut self, waker: Option<Waker>) -> Place {
         let ticket = self.next_ticket;
         self.next_ticket += 1;
         let (target, parker) = match waker {
-            Some(waker) => (Target::Task(waker.clone()), None),
+            Some(waker) => (Target::Task(waker), None),
             None => {
                 let parker = self.spare.pop().unwrap_or_else(|| Arc::new(Parker::new()));
                 (Target::Thread(Arc::clone(&parker)), Some(parker))
@@ -97,16 +100,15 @@ impl Places {
     }
 
     /// Waits again in the same place, after a wake that brought nothing; with the task's present
-    /// waker where there is one.
-    pub(crate) fn wait_again(&mut self, place: &Place, waker: Option<&Waker>) {
+    /// waker where there is one. Returns what that replaces.
+    #[must_use = "not to be dropped under the lock (W5)"]
+    pub(crate) fn wait_again(&mut self, place: &Place, waker: Option<Waker>) -> Option<Target> {
         let index = self.index(place.ticket);
         let waiting = &mut self.queue[index];
         waiting.notified = false;
-        if let Some(waker) = waker {
-            match &waiting.target {
-                Some(Target::Task(same)) if same.will_wake(waker) => {}
-                _ => waiting.target = Some(Target::Task(waker.clone())),
-            }
+        match waker {
+            Some(waker) => waiting.target.replace(Target::Task(waker)),
+            None => None,
         }
     }
 
@@ -116,14 +118,16 @@ impl Places {
         self.queue[index].notified = true;
     }
 
-    /// Gives the place back.
-    pub(crate) fn leave(&mut self, place: Place) {
+    /// Gives the place back. Returns whom it would have woken.
+    #[must_use = "not to be dropped under the lock (W5)"]
+    pub(crate) fn leave(&mut self, place: Place) -> Option<Target> {
         let index = self.index(place.ticket);
-        self.queue.remove(index);
+        let left = self.queue.remove(index);
         if let Some(parker) = place.parker {
             // A wake still on its way to this parker is a wake for nothing to its next user.
             self.spare.push(parker);
         }
+        left?.target
     }
 
     /// The next one to wake where there is room for `room` (W4).
@@ -191,10 +195,10 @@ mod tests {
         assert_eq!(tickets_woken(&mut places, 2), 2);
         assert_eq!(tickets_woken(&mut places, 2), 0);
         assert_eq!(places.ahead(&third), 2);
-        places.leave(first);
+        drop(places.leave(first));
         assert_eq!(tickets_woken(&mut places, 2), 1, "the third moved up");
-        places.leave(third);
-        places.leave(second);
+        drop(places.leave(third));
+        drop(places.leave(second));
         assert!(places.is_empty());
     }
 
@@ -205,11 +209,11 @@ mod tests {
         let first = places.enter(None);
         let second = places.enter(None);
         assert_eq!(tickets_woken(&mut places, 1), 1);
-        places.wait_again(&first, None);
+        drop(places.wait_again(&first, None));
         assert_eq!(places.ahead(&first), 0);
         assert_eq!(tickets_woken(&mut places, 1), 1);
-        places.leave(first);
-        places.leave(second);
+        drop(places.leave(first));
+        drop(places.leave(second));
     }
 
     #[test]
@@ -219,8 +223,8 @@ mod tests {
         let first = places.enter(None);
         let second = places.enter(None);
         assert_eq!(tickets_woken(&mut places, 1), 1);
-        places.leave(first);
+        drop(places.leave(first));
         assert_eq!(tickets_woken(&mut places, 1), 1, "B20: the baton goes on");
-        places.leave(second);
+        drop(places.leave(second));
     }
 }

@@ -44,11 +44,9 @@ impl Sleeper {
 
     /// The task to wake instead of a thread, from now until the next wake.
     pub(crate) fn register(&self, waker: &Waker) {
-        let mut registered = self.waker.lock();
-        match &*registered {
-            Some(same) if same.will_wake(waker) => {}
-            _ => *registered = Some(waker.clone()),
-        }
+        // Cloned before the lock, and what it replaces is dropped after it: both are caller code.
+        let waker = waker.clone();
+        let _replaced = self.waker.lock().replace(waker);
     }
 
     /// Wakes the owner (W2).

@@ -2,7 +2,7 @@
 
 use crate::kind::Strategy;
 use crate::watchdog::{Dice, until, watched};
-use mailring::ring::{Closed, PostTimeoutError, mpsc, spsc};
+use mailring::ring::{Closed, PostFuture, PostTimeoutError, mpsc, spsc};
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -442,5 +442,43 @@ fn scenario_44_nobody_overtakes_one_that_was_woken_and_has_not_run() {
         drop(waiting);
         assert_eq!(consumer.drain(capacity, |_, _| {}), capacity);
         assert_eq!(late.post_timeout(3, BOUND), Ok(()));
+    }
+}
+
+/// A waker that owns a place in the same line.
+struct Nested {
+    _place: PostFuture<'static, mpsc::Ring<u8>>,
+}
+
+impl Wake for Nested {
+    fn wake(self: Arc<Self>) {}
+}
+
+/// What a waker does as it is dropped is done outside of the line's lock.
+#[test]
+fn a_waker_may_own_a_place_in_the_line_it_waits_in() {
+    for replaced in [false, true] {
+        watched(move || {
+            let (producer, mut consumer) = mpsc::bounded(1).unwrap();
+            let producer: &'static mpsc::Producer<u8> = Box::leak(Box::new(producer));
+            producer.post(0).unwrap();
+            let (_, waker) = Bell::new();
+            let mut inner = producer.post_async(1);
+            assert!(poll(&mut inner, &waker).is_pending());
+            let nested = Waker::from(Arc::new(Nested { _place: inner }));
+            let mut outer = producer.post_async(2);
+            assert!(poll(&mut outer, &nested).is_pending());
+            drop(nested);
+            assert_eq!(producer.waiting_producers(), 2);
+            if replaced {
+                assert!(poll(&mut outer, &waker).is_pending());
+                assert_eq!(producer.waiting_producers(), 1, "the inner one is gone");
+                assert_eq!(consumer.take(), Ok(0));
+                assert_eq!(poll(&mut outer, &waker), Poll::Ready(Ok(())));
+                assert_eq!(consumer.take(), Ok(2));
+            }
+            drop(outer);
+            assert_eq!(producer.waiting_producers(), 0);
+        });
     }
 }

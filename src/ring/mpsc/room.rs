@@ -77,10 +77,13 @@ impl<T> Ring<T> {
 
     /// Takes a place, or keeps the one there is, and judges under the lock.
     fn stand_in_line(&self, place: &mut Option<Place>, waker: Option<&Waker>) -> Judgement {
+        // W5: cloned before the lock, and what it replaces is dropped after it.
+        let waker = waker.cloned();
+        let _replaced;
         let mut places = self.cold.line.lock();
         let place = match place {
             Some(place) => {
-                places.wait_again(place, waker);
+                _replaced = places.wait_again(place, waker);
                 place
             }
             None => {
@@ -141,9 +144,11 @@ impl<T> Ring<T> {
     }
 
     pub(super) fn leave(&self, place: Place) {
+        // W5: dropped after the lock, and last: others are served also where the drop panics.
+        let _left;
         {
             let mut places = self.cold.line.lock();
-            places.leave(place);
+            _left = places.leave(place);
             if places.is_empty() {
                 // Relaxed: the lock orders the flag.
                 self.head.fetch_and(!WAITERS, order!(k, Relaxed));
