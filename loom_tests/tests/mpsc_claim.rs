@@ -14,7 +14,7 @@ const RACE: &str = "Causality violation";
 /// once, in each producer's order; a claimed slot that is not published is passed by nobody.
 #[test]
 fn m1_two_producers_capacity_1() {
-    check(preemptions(3, 1_000), || {
+    check(preemptions(5, 1_000), || {
         let (producer, mut consumer) = many(1).build().unwrap();
         let posting = [10, 20].map(|first| {
             with(producer.clone(), move |producer| {
@@ -146,7 +146,7 @@ fn m3_claims_never_pass_the_capacity() {
 /// it reads head: see R4.
 #[test]
 fn m3b_never_full_while_parked_and_empty() {
-    check(preemptions(3, 100), || {
+    check(preemptions(6, 100), || {
         let (producer, mut consumer) = many(1).build().unwrap();
         producer.try_post(Letter::new(1)).unwrap();
         let posting = with(producer, |producer| {
@@ -164,7 +164,7 @@ fn m3b_never_full_while_parked_and_empty() {
 /// came and went in between.
 #[test]
 fn m3d_never_full_after_a_failed_claim() {
-    check(preemptions(2, 100), || {
+    check(preemptions(3, 100), || {
         let (producer, mut consumer) = many(1).build().unwrap();
         let posting = [10, 20].map(|id| {
             with(producer.clone(), move |producer| {
@@ -184,7 +184,7 @@ fn m3d_never_full_after_a_failed_claim() {
 /// its own letter while nobody takes it.
 #[test]
 fn m3c_lengths() {
-    check(preemptions(3, 100), || {
+    check(preemptions(4, 100), || {
         let (producer, mut consumer) = many(2).build().unwrap();
         let looking = producer.clone();
         let posting = with(producer, |producer| {
@@ -205,7 +205,7 @@ fn m3c_lengths() {
 /// Scenario 14: a batch of two beside a single letter, with room for all: the batch lies together.
 #[test]
 fn m11_batch_beside_single() {
-    check(preemptions(3, 100), || {
+    check(preemptions(5, 100), || {
         let (producer, mut consumer) = many(3).build().unwrap();
         let batch = with(producer.clone(), |producer| {
             producer
@@ -254,7 +254,7 @@ fn m11b_batch_in_part() {
 /// Scenario 14: a batch larger than the ring waits for room and arrives whole.
 #[test]
 fn m11c_batch_that_waits() {
-    check(preemptions(3, 100), || {
+    check(preemptions(4, 100), || {
         let (producer, mut consumer) = many(1).build().unwrap();
         let batch = with(producer, |producer| {
             producer

@@ -5,8 +5,8 @@ mod model;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use mailring::ring::{Closed, TryPostError, TryTakeError};
 use model::{
-    Hosted, Letter, Plain, assert_fails, check, ids, join, many, preemptions, spawn, unbounded,
-    with,
+    Bounds, Hosted, Letter, Plain, assert_fails, check, ids, join, many, preemptions, spawn,
+    unbounded, with,
 };
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ const RACE: &str = "Causality violation";
 /// returned, once; every refused one comes back to its producer.
 #[test]
 fn m7_close_against_posts() {
-    check(preemptions(3, 1_000), || {
+    check(preemptions(5, 1_000), || {
         let (producer, consumer) = many(2).build().unwrap();
         let posting = [10, 20].map(|id| {
             with(producer.clone(), move |producer| {
@@ -72,7 +72,7 @@ fn m8_close_against_park_scenario_36() {
 /// Scenario 38: two close at once: one of them did it.
 #[test]
 fn m8_close_twice_scenario_38() {
-    check(preemptions(3, 100), || {
+    check(preemptions(4, 100), || {
         let (producer, mut consumer) = many(1).build::<Letter>().unwrap();
         let closing = [(); 2].map(|()| with(producer.clone(), |producer| producer.close()));
         assert!(matches!(consumer.take(), Err(Closed(()))));
@@ -242,7 +242,7 @@ fn m10b_waiter_registers_while_closing() {
 /// Scenario 40: the only producer posts and goes: the letter, then the end.
 #[test]
 fn m12_last_producer_goes_scenario_40() {
-    check(preemptions(3, 100), || {
+    check(preemptions(6, 100), || {
         let (producer, mut consumer) = many(1).build().unwrap();
         let posting = spawn(move || producer.try_post(Letter::new(1)).unwrap());
         assert_eq!(ids(consumer.iter()), [1]);
@@ -254,7 +254,17 @@ fn m12_last_producer_goes_scenario_40() {
 /// lives, and the end after the last.
 #[test]
 fn m12_clone_drop_and_upgrade_scenario_43() {
-    check(preemptions(2, 100), || {
+    clone_drop_and_upgrade(preemptions(1, 1_000));
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn long_m12_clone_drop_and_upgrade_scenario_43() {
+    clone_drop_and_upgrade(preemptions(2, 100_000));
+}
+
+fn clone_drop_and_upgrade(bounds: Bounds) {
+    check(bounds, || {
         let (producer, mut consumer) = many(2).build().unwrap();
         let weak = producer.downgrade();
         let cloning = spawn(move || {

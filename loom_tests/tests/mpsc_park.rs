@@ -88,7 +88,7 @@ fn m5_stalled_claim_that_ended_the_park() {
 /// time, once per rest, and no letter is left behind.
 #[test]
 fn m5b_owner_run_by_one_at_a_time_scenario_30() {
-    check(unbounded(100), || {
+    check(preemptions(4, 100), || {
         let (producer, owner) = Hosted::new(2);
         let posting = [10, 20].map(|id| {
             with(producer.clone(), move |producer| {
@@ -106,7 +106,7 @@ fn m5b_owner_run_by_one_at_a_time_scenario_30() {
 /// What the owner wrote before it rested is seen by whoever ends its rest.
 #[test]
 fn m5c_owner_written_by_the_last_waker() {
-    check(preemptions(4, 1_000), || {
+    check(preemptions(3, 1_000), || {
         let (producer, owner) = Hosted::new(3);
         let first = with(producer.clone(), |producer| {
             producer.try_post(Letter::new(10)).unwrap();
@@ -124,7 +124,7 @@ fn m5c_owner_written_by_the_last_waker() {
 /// before that takes the second rest for the first.
 #[test]
 fn m5d_kick_and_rest_at_the_same_cursor() {
-    check(unbounded(1_000), || {
+    check(preemptions(5, 1_000), || {
         let work = Arc::new(Plain::new(0));
         let done = Arc::clone(&work);
         let (producer, owner) = Hosted::with(1, move || assert_eq!(done.read(), 1));

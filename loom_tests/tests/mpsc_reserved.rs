@@ -20,7 +20,7 @@ fn settle(consumer: &mut Consumer<Letter>, index: usize) {
 /// returned once; one that was refused comes back.
 #[test]
 fn m7b_reserved_post_against_close() {
-    check(preemptions(3, 100), || {
+    check(preemptions(5, 100), || {
         let (producer, consumer) = many(1).reserved(1).build().unwrap();
         let posting = [10, 20].map(|id| {
             let reservation = producer.reservation(0).unwrap();
@@ -123,7 +123,7 @@ fn m15c_slot_reuse_by_a_marker() {
 /// Two markers, each with its own bit, posted and run at once.
 #[test]
 fn m15d_two_markers() {
-    check(preemptions(3, 100), || {
+    check(preemptions(4, 100), || {
         let work: Arc<[AtomicU32; 2]> = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
         let (producer, mut consumer) = many(1).reserved(2).build().unwrap();
         let reservations = [0, 1].map(|index| producer.reservation(index).unwrap());

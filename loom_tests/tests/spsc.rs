@@ -32,7 +32,7 @@ fn m19_consumer_sleeps_scenario_62() {
 /// Two letters, two sleeps: a late wake of the first is nothing to the second.
 #[test]
 fn m19b_consumer_sleeps_twice() {
-    check(preemptions(4, 100), || {
+    check(preemptions(6, 100), || {
         let (producer, mut consumer) = one(2).build().unwrap();
         let posting = with(producer, |producer| {
             producer.try_post(Letter::new(1)).unwrap();
@@ -46,7 +46,7 @@ fn m19b_consumer_sleeps_twice() {
 /// Scenario 68: a wait that expires while a letter is posted.
 #[test]
 fn m19t_timeout_against_post_scenario_68() {
-    check(preemptions(4, 100), || {
+    check(preemptions(6, 100), || {
         let (producer, mut consumer) = one(1).build().unwrap();
         let posting = with(producer, |producer| {
             producer.try_post(Letter::new(1)).unwrap();
@@ -216,7 +216,7 @@ fn m20v_slot_reuse_unfenced() {
 /// taken, once; Finished is never followed by a letter.
 #[test]
 fn m21_quiesce_against_posts_b26() {
-    check(preemptions(4, 100), || {
+    check(preemptions(7, 100), || {
         let (producer, mut consumer) = one(2).build().unwrap();
         let posting = with(producer, |producer| {
             [1, 2].map(|id| producer.try_post(Letter::new(id)).is_ok())
@@ -249,7 +249,7 @@ fn m21_close_against_posts() {
 /// once, whichever side goes last.
 #[test]
 fn m21_drop_against_posts() {
-    check(preemptions(4, 100), || {
+    check(preemptions(6, 100), || {
         let (producer, consumer) = one(2).build().unwrap();
         producer.try_post(Letter::new(1)).unwrap();
         let posting = spawn(move || {
@@ -267,7 +267,7 @@ fn m21_drop_against_posts() {
 /// letter back, or it had begun before the close and its letter is returned.
 #[test]
 fn m21_close_against_a_waiter_b25() {
-    check(preemptions(4, 100), || {
+    check(preemptions(6, 100), || {
         let (producer, consumer) = one(1).build().unwrap();
         producer.try_post(Letter::new(1)).unwrap();
         let waiting = with(producer, |producer| match producer.post(Letter::new(2)) {
@@ -285,7 +285,7 @@ fn m21_close_against_a_waiter_b25() {
 /// Scenario 40: the producer posts and goes while the consumer sleeps: the letter, then the end.
 #[test]
 fn m21_producer_goes_scenario_40() {
-    check(preemptions(4, 100), || {
+    check(preemptions(6, 100), || {
         let (producer, mut consumer) = one(1).build().unwrap();
         let posting = spawn(move || producer.try_post(Letter::new(1)).unwrap());
         assert_eq!(ids(consumer.iter()), [1]);

@@ -16,6 +16,7 @@ pub(crate) use letter::{Letter, ids};
 pub(crate) use mutation::{assert_fails, assert_passes};
 pub(crate) use plain::Plain;
 
+use core::cell::Cell;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use core::time::Duration;
 use loom::thread::JoinHandle;
@@ -27,22 +28,23 @@ use std::time::Instant;
 /// How far a model is explored, and how many executions it must have at least.
 #[derive(Clone, Copy)]
 pub(crate) struct Bounds {
-    preemptions: Option<usize>,
+    preemptions: usize,
     executions_min: u64,
 }
 
+/// A bound that no model comes near. Without any bound loom sees less: where it has one it also
+/// tries the switches that its reduction would leave out.
+const NO_BOUND: usize = 20;
+
 /// Every interleaving.
 pub(crate) const fn unbounded(executions_min: u64) -> Bounds {
-    Bounds {
-        preemptions: None,
-        executions_min,
-    }
+    preemptions(NO_BOUND, executions_min)
 }
 
 /// Every interleaving with at most `preemptions` switches away from a thread that could go on.
 pub(crate) const fn preemptions(preemptions: usize, executions_min: u64) -> Bounds {
     Bounds {
-        preemptions: Some(preemptions),
+        preemptions,
         executions_min,
     }
 }
@@ -50,7 +52,15 @@ pub(crate) const fn preemptions(preemptions: usize, executions_min: u64) -> Boun
 /// Steps of one execution. A model that exceeds it fails: something spins that should not.
 const STEPS_MAX: usize = 5_000;
 
+thread_local! {
+    /// Whether threads made by [`with`] run first, before the one that made them.
+    static MADE_RUN_FIRST: Cell<bool> = const { Cell::new(false) };
+}
+
 /// Explores `model`, says how many executions it had, and fails if they were suspiciously few.
+///
+/// It is explored twice, from two ends: loom remembers the last access to a word alone, so that a
+/// thread that loads a word before it writes hides an earlier load by another.
 ///
 /// Where the environment asks for it, one ordering is weakened first (see [`assert_fails`]).
 /// `LOOM_MAX_PREEMPTIONS` overrides the bound.
@@ -58,26 +68,32 @@ const STEPS_MAX: usize = 5_000;
 pub(crate) fn check(bounds: Bounds, model: impl Fn() + Send + Sync + 'static) {
     let weakened = mutation::weaken_as_asked();
     let executions = Arc::new(AtomicU64::new(0));
-    let counted = Arc::clone(&executions);
     let mut builder = loom::model::Builder::new();
     builder.max_threads = loom::MAX_THREADS;
     builder.max_branches = STEPS_MAX;
-    builder.preemption_bound = builder.preemption_bound.or(bounds.preemptions);
+    builder.preemption_bound = builder.preemption_bound.or(Some(bounds.preemptions));
     builder.max_permutations = None;
     builder.max_duration = None;
     builder.checkpoint_file = None;
-    let preemption_bound = builder.preemption_bound;
     let start = Instant::now();
-    builder.check(move || {
-        // Relaxed: loom runs all threads of a model on this one.
-        counted.fetch_add(1, Relaxed);
-        letter::begin();
-        model();
-        letter::end();
-    });
+    let model = Arc::new(model);
+    for made_run_first in [false, true] {
+        let (model, executions) = (Arc::clone(&model), Arc::clone(&executions));
+        builder.check(move || {
+            // Relaxed: loom runs all threads of a model on this one.
+            executions.fetch_add(1, Relaxed);
+            MADE_RUN_FIRST.set(made_run_first);
+            letter::begin();
+            model();
+            letter::end();
+        });
+    }
     let executions = executions.load(Relaxed);
     let name = std::thread::current().name().unwrap_or("?").to_owned();
-    let bound = preemption_bound.map_or("unbounded".to_owned(), |n| format!("{n} preemptions"));
+    let bound = match builder.preemption_bound {
+        None | Some(NO_BOUND) => "unbounded".to_owned(),
+        Some(preemptions) => format!("{preemptions} preemptions"),
+    };
     println!(
         "{name}: {executions} executions, {bound}, {:.2} s",
         start.elapsed().as_secs_f64()
@@ -116,11 +132,15 @@ pub(crate) fn with<H: 'static, R: 'static>(
     handle: H,
     f: impl FnOnce(&mut H) -> R + 'static,
 ) -> JoinHandle<(H, R)> {
-    spawn(move || {
+    let thread = spawn(move || {
         let mut handle = handle;
         let result = f(&mut handle);
         (handle, result)
-    })
+    });
+    if MADE_RUN_FIRST.get() {
+        yield_now();
+    }
+    thread
 }
 
 /// Joins threads made by [`with`]; their handles go here, one after the other.
