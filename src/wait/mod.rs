@@ -11,6 +11,7 @@ mod line;
 mod pause;
 mod sleeper;
 mod strategy;
+mod wakes;
 
 pub(crate) use chase::Chase;
 pub(crate) use idle::{Idle, Next, Patience};
@@ -18,3 +19,4 @@ pub(crate) use line::{Line, Place, Places, Target};
 pub(crate) use pause::pause_for_ns;
 pub(crate) use sleeper::{Hook, Sleeper};
 pub use strategy::{BusySpin, Parking, Spell, SpinHint, Step, WaitStrategy, Yielding};
+pub(crate) use wakes::Wakes;

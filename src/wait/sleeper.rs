@@ -3,6 +3,7 @@
 //! W2. Who may call `wake` is decided elsewhere, by one word: a wake follows each park exactly
 //!     once, or is harmless. A sleeper only delivers it.
 
+use super::wakes::Wakes;
 use crate::sync::{Counter, Mutex, Parker};
 use core::task::Waker;
 use std::time::Instant;
@@ -49,22 +50,24 @@ impl Sleeper {
         let _replaced = self.waker.lock().replace(waker);
     }
 
-    /// Wakes the owner (W2).
+    /// Wakes the owner (W2) in each way in which it may sleep, also where its hook or waker panics.
     pub(crate) fn wake(&self) {
         #[cfg(mailring_loom)]
         if crate::sync::order::is_weakened("wake") {
             return;
         }
-        if let Some(hook) = &self.hook {
-            self.wakes.increment();
-            hook();
-        }
-        let waker = self.waker.lock().take();
-        if let Some(waker) = waker {
-            self.wakes.increment();
-            waker.wake();
-        }
-        self.nudge();
+        Wakes::give_all(|wakes| {
+            if let Some(hook) = &self.hook {
+                self.wakes.increment();
+                wakes.give(hook);
+            }
+            self.nudge();
+            let waker = self.waker.lock().take();
+            if let Some(waker) = waker {
+                self.wakes.increment();
+                wakes.give(|| waker.wake());
+            }
+        });
     }
 
     /// Wakes the owner's thread if it sleeps, and nobody else: harmless when not called for.

@@ -3,11 +3,14 @@
 use crate::counted::{Counted, Live, numbers};
 use crate::kind::{Kind, Strategy};
 use crate::watchdog::{until, watched};
-use mailring::ring::{Budget, Refusal, mpsc};
+use mailring::ring::{Budget, Refusal, TryPostError, mpsc};
 use mailring::wait::{Spell, Step, WaitStrategy};
+use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 
 on_both_kinds!(
@@ -17,6 +20,7 @@ on_both_kinds!(
     b15_the_ring_is_dropped_with_a_letter_that_panics,
     b15_a_drain_whose_sink_drops_a_letter_that_panics,
     b15_undelivered_letters_are_dropped_with_one_that_panics,
+    a_waker_that_panics_reaches_whoever_wakes,
 );
 
 /// Whether `work` panicked, quietly enough for a test that expects it.
@@ -241,6 +245,154 @@ fn a_strategy_that_panics_gives_its_place_in_line_back() {
             assert_eq!(consumer.take(), Ok(2));
         });
     }
+}
+
+/// Counts its wakes, and panics at the first.
+struct Grenade(AtomicU32);
+
+impl Grenade {
+    fn new() -> (Arc<Self>, Waker) {
+        let grenade = Arc::new(Self(AtomicU32::new(0)));
+        (Arc::clone(&grenade), Waker::from(grenade))
+    }
+
+    fn count(&self) -> u32 {
+        self.0.load(SeqCst)
+    }
+}
+
+impl Wake for Grenade {
+    fn wake(self: Arc<Self>) {
+        assert_ne!(self.0.fetch_add(1, SeqCst), 0, "the waker gives up");
+    }
+}
+
+fn poll<F: Future + Unpin>(future: &mut F, waker: &Waker) -> Poll<F::Output> {
+    Pin::new(future).poll(&mut Context::from_waker(waker))
+}
+
+fn a_waker_that_panics_reaches_whoever_wakes<K: Kind>() {
+    let (grenade, waker) = Grenade::new();
+    let (producer, mut consumer) = K::bounded(2);
+    assert!(poll(&mut consumer.take_async(), &waker).is_pending());
+    assert!(panics(|| producer.post(1).unwrap()));
+    assert_eq!((consumer.try_take(), grenade.count()), (Ok(1), 1));
+    let (grenade, waker) = Grenade::new();
+    assert!(poll(&mut consumer.take_async(), &waker).is_pending());
+    assert!(panics(|| assert!(producer.close())));
+    assert!(producer.is_closed());
+    assert_eq!(producer.try_post(2), Err(TryPostError::Closed(2)));
+    assert!(consumer.is_finished());
+    assert_eq!(grenade.count(), 1);
+}
+
+#[test]
+fn an_owner_whose_hook_panics_is_woken_as_a_thread_and_as_a_task() {
+    watched(|| {
+        let (producer, mut consumer) = mpsc::Builder::new(4)
+            .wait(|| Strategy::ParkAtOnce)
+            .wake_by(|| panic!("the hook gives up"))
+            .build()
+            .unwrap();
+        thread::scope(|scope| {
+            let taking = scope.spawn(|| assert_eq!(consumer.take(), Ok(1)));
+            until(|| producer.counters().parks > 0);
+            assert!(panics(|| producer.post(1).unwrap()));
+            taking.join().unwrap();
+        });
+        assert_eq!(consumer.rest(), mpsc::Rest::Resting);
+        assert!(panics(|| producer.kick()));
+        assert_eq!(consumer.rest(), mpsc::Rest::Kicked);
+        // Both panic: the first reaches the producer, and nothing worse happens.
+        let (grenade, waker) = Grenade::new();
+        assert!(poll(&mut consumer.take_async(), &waker).is_pending());
+        assert!(panics(|| producer.post(2).unwrap()));
+        assert_eq!((consumer.take(), grenade.count()), (Ok(2), 1));
+    });
+}
+
+#[test]
+fn those_in_line_are_woken_behind_wakers_that_panic() {
+    /// What makes room for those in line, or ends their wait.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Serves {
+        Release,
+        Leave,
+        Close,
+        Drop,
+    }
+    for serves in [Serves::Release, Serves::Leave, Serves::Close, Serves::Drop] {
+        let live = Live::new();
+        let (producer, mut consumer) = mpsc::bounded(8).unwrap();
+        assert!(producer.try_post(live.letter(0)).is_ok());
+        drop(consumer.try_take());
+        // From here on a quarter of the ring is released at once: room for two of the four.
+        assert!(producer.try_post_batch(live.letters(8)).is_ok());
+        let grenades: Vec<_> = (0..4).map(|_| Grenade::new()).collect();
+        let mut waiting: Vec<_> = grenades
+            .iter()
+            .map(|(_, waker)| {
+                let mut future = producer.post_async(live.letter(9));
+                assert!(poll(&mut future, waker).is_pending());
+                future
+            })
+            .collect();
+        let woken = || {
+            grenades
+                .iter()
+                .map(|(grenade, _)| grenade.count())
+                .sum::<u32>()
+        };
+        let release = |consumer: &mut mpsc::Consumer<Counted>| {
+            consumer.drain(2, |letter, _| drop(letter));
+        };
+        match serves {
+            Serves::Release => {
+                assert!(panics(|| release(&mut consumer)));
+                assert_eq!((woken(), producer.len()), (2, 6));
+                assert!(panics(|| release(&mut consumer)));
+                assert_eq!((woken(), producer.len()), (4, 4));
+                drop(consumer);
+            }
+            Serves::Leave => {
+                assert!(panics(|| release(&mut consumer)));
+                let first = waiting.remove(0);
+                assert!(panics(|| drop(first)));
+                assert_eq!(woken(), 3, "the wake goes on to the next");
+                assert!(panics(|| assert!(producer.close())));
+                drop(consumer);
+            }
+            Serves::Close => {
+                assert!(panics(|| assert!(producer.close())));
+                assert_eq!(woken(), 4);
+                drop(consumer);
+            }
+            Serves::Drop => {
+                assert!(panics(|| drop(consumer)));
+                assert_eq!((woken(), live.now()), (4, 4), "letters are dropped too");
+            }
+        }
+        assert_eq!(woken(), 4, "each is woken once");
+        drop(waiting);
+        assert_eq!((live.now(), producer.waiting_producers()), (0, 0));
+    }
+}
+
+#[test]
+fn a_close_serves_the_line_also_where_the_consumers_waker_panics() {
+    let (grenade, waker) = Grenade::new();
+    let (producer, mut consumer) = mpsc::bounded(1).unwrap();
+    producer.post(0).unwrap();
+    let mut first = producer.post_async(1);
+    let mut second = producer.post_async(2);
+    assert!(poll(&mut first, Waker::noop()).is_pending());
+    let (behind, behind_waker) = Grenade::new();
+    assert!(poll(&mut second, &behind_waker).is_pending());
+    // The first is woken and has not run: the consumer waits, and so does the second.
+    assert_eq!(consumer.try_take(), Ok(0));
+    assert!(poll(&mut consumer.take_async(), &waker).is_pending());
+    assert!(panics(|| assert!(producer.close())));
+    assert_eq!((grenade.count(), behind.count()), (1, 1));
 }
 
 #[test]

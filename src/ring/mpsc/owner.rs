@@ -223,8 +223,10 @@ impl<T> Ring<T> {
     }
 
     pub(super) fn owner_gone(&self, owner: &mut Owner) {
+        // Before the close, which may run a waker that panics.
+        let mut gone = Gone { ring: self, owner };
         self.close_ring();
-        Gone { ring: self, owner }.drop_published();
+        gone.drop_published();
     }
 
     /// Letters accepted and not taken by `owner`.
@@ -265,8 +267,8 @@ impl<T> Gone<'_, T> {
 
 impl<T> Drop for Gone<'_, T> {
     fn drop(&mut self) {
-        // Letters are left over only where one's drop panicked. Head tells the last handle where
-        // to go on.
+        // Letters are left over only where a drop or a waker panicked. Head tells the last
+        // handle where to go on.
         self.drop_published();
         self.ring.release_taken(self.owner);
     }

@@ -8,7 +8,7 @@ use super::shared::Ring;
 use super::words::{CLOSED, PARKED, RELEASED, SEQUENCE, WAITERS};
 use crate::ring::protocol::TimedOut;
 use crate::sync::order;
-use crate::wait::{Idle, Next, Place, Places};
+use crate::wait::{Idle, Next, Place, Places, Target, Wakes};
 use core::sync::atomic::Ordering::Relaxed;
 use core::task::{Poll, Waker};
 use std::time::Instant;
@@ -112,26 +112,25 @@ impl<T> Ring<T> {
             .saturating_sub(Self::distance(tail & SEQUENCE, head & RELEASED)) as usize
     }
 
-    /// Wakes as many in line as there is room for, in order.
+    /// Wakes as many in line as there is room for, in order, also where a waker panics.
     #[cold]
     pub(super) fn serve_line(&self) {
         #[cfg(mailring_loom)]
         if crate::sync::order::is_weakened("serve") {
             return;
         }
-        loop {
-            let target = {
-                let mut places = self.cold.line.lock();
-                self.next_in_line(&mut places)
-            };
-            match target {
-                Some(target) => target.wake(),
-                None => return,
+        let next = || {
+            let mut places = self.cold.line.lock();
+            self.next_in_line(&mut places)
+        };
+        Wakes::give_all(|wakes| {
+            while let Some(target) = next() {
+                wakes.give(|| target.wake());
             }
-        }
+        });
     }
 
-    fn next_in_line(&self, places: &mut Places) -> Option<crate::wait::Target> {
+    fn next_in_line(&self, places: &mut Places) -> Option<Target> {
         if places.is_empty() {
             return None;
         }
@@ -162,10 +161,12 @@ impl<T> Ring<T> {
     /// is found there, whoever judges after it sees CLOSED.
     pub(super) fn close_ring(&self) -> bool {
         let before = self.set_flags(CLOSED);
-        if before & PARKED != 0 {
-            self.cold.sleeper.wake();
-        }
-        self.serve_line();
+        Wakes::give_all(|wakes| {
+            if before & PARKED != 0 {
+                wakes.give(|| self.cold.sleeper.wake());
+            }
+            wakes.give(|| self.serve_line());
+        });
         before & CLOSED == 0
     }
 }

@@ -272,8 +272,10 @@ impl<T> protocol::Ring for Ring<T> {
     }
 
     fn consumer_gone(&self, side: &mut ConsumerSide) {
+        // Before the close, which may run a waker that panics.
+        let mut gone = Gone { ring: self, side };
         self.close_ring();
-        Gone { ring: self, side }.drop_published();
+        gone.drop_published();
     }
 }
 
@@ -293,8 +295,8 @@ impl<T> Gone<'_, T> {
 
 impl<T> Drop for Gone<'_, T> {
     fn drop(&mut self) {
-        // Letters are left over only where one's drop panicked. Head tells the last handle where
-        // to go on.
+        // Letters are left over only where a drop or a waker panicked. Head tells the last
+        // handle where to go on.
         self.drop_published();
         protocol::Ring::release(self.ring, self.side);
     }

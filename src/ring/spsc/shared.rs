@@ -10,7 +10,7 @@
 
 use crate::ring::protocol::Config;
 use crate::sync::{AtomicU32, AtomicU64, Counter, StoreLoad, UnsafeCell, get_mut, order};
-use crate::wait::Sleeper;
+use crate::wait::{Sleeper, Wakes};
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::Relaxed;
 use crossbeam_utils::CachePadded;
@@ -89,14 +89,16 @@ impl<T> Ring<T> {
         ) {
             word = newer;
         }
-        if word & SLEEPING != 0 {
-            self.cold.consumer.wake();
-        }
-        // R12: from here on a post that did not see CLOSED is seen as going on.
-        self.fixed.barrier.heavy();
-        if Self::end_sleep(&self.producer_word) {
-            self.cold.producer.wake();
-        }
+        Wakes::give_all(|wakes| {
+            if word & SLEEPING != 0 {
+                wakes.give(|| self.cold.consumer.wake());
+            }
+            // R12: from here on a post that did not see CLOSED is seen as going on.
+            self.fixed.barrier.heavy();
+            if Self::end_sleep(&self.producer_word) {
+                wakes.give(|| self.cold.producer.wake());
+            }
+        });
         word & CLOSED == 0
     }
 

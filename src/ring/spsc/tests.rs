@@ -1,13 +1,17 @@
 //! Tests of what only the inside can show: a post that goes on, and where sequences start.
 
 use super::producer_side::Claim;
+use super::shared::SLEEPING;
 use super::{Builder, Producer};
 use crate::ring::protocol::{Claim as _, Ring as _, Turn};
 use crate::ring::{Closed, TryPostError, TryTakeError, Waited, spsc};
-use crate::sync::{Arc, thread};
+use crate::sync::{Arc, Counter, thread};
 use crate::wait::Parking;
+use core::sync::atomic::Ordering::Relaxed;
+use core::task::{Context, Waker};
 use core::time::Duration;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::task::Wake;
 use std::time::Instant;
 
 /// What a producer holds that was stopped halfway through a post.
@@ -142,4 +146,33 @@ fn b15_the_last_handle_drops_all_although_one_panics() {
     });
     assert!(catch_unwind(AssertUnwindSafe(|| drop(producer))).is_err());
     assert_eq!(Arc::strong_count(&token), 1, "each once");
+}
+
+/// Both sides asleep at once is the affair of a moment; here it stands still.
+#[test]
+fn a_close_wakes_the_producer_also_where_the_consumers_waker_panics() {
+    struct Grenade;
+    impl Wake for Grenade {
+        fn wake(self: Arc<Self>) {
+            panic!("the waker gives up");
+        }
+    }
+    struct Bell(Counter);
+    impl Wake for Bell {
+        fn wake(self: Arc<Self>) {
+            self.0.increment();
+        }
+    }
+    let (producer, mut consumer) = spsc::bounded::<()>(1).unwrap();
+    let grenade = Waker::from(Arc::new(Grenade));
+    let polled = consumer.poll_take(&mut Context::from_waker(&grenade));
+    assert!(polled.is_pending());
+    let bell = Arc::new(Bell(Counter::default()));
+    let ring = &producer.ring;
+    ring.cold.producer.register(&Waker::from(Arc::clone(&bell)));
+    // Relaxed: there is one thread.
+    ring.producer_word.store(SLEEPING, Relaxed);
+    assert!(catch_unwind(AssertUnwindSafe(|| producer.close())).is_err());
+    assert_eq!(bell.0.get(), 1);
+    assert!(producer.is_closed());
 }
