@@ -367,8 +367,8 @@ impl<R: Ring> Consumer<R> {
         !self.has_letters() && self.ring.is_finished(&self.side)
     }
 
-    /// How many letters were accepted and not yet taken, those not yet published included; at
-    /// most the capacity.
+    /// How many letters were accepted and not yet taken, those not yet published and those of
+    /// reservations included; at most the capacity and the reservations together.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ring.untaken(&self.side)

@@ -13,7 +13,8 @@ use core::task::{Context, Poll};
 /// Resolves when the letter is posted; made by `post_async` of either kind of producer.
 ///
 /// Cancel-safe: dropped before it is ready, it has posted nothing, gives its place in line back,
-/// and passes on a wake it was given.
+/// and passes on a wake it was given. Kept and not polled after its wake, or forgotten, it goes on
+/// holding that place, and keeps one letter's room from those behind it: see `post_async`.
 #[must_use = "a future does nothing until it is polled"]
 pub struct PostFuture<'a, R: Ring> {
     producer: &'a Producer<R>,

@@ -361,7 +361,7 @@ impl<R: Ring> Producer<R> {
             if is_late {
                 return Err(Refusal::Timeout);
             }
-            let waited = ring.wait_for_room(&self.side, &mut line.place, &mut idle, deadline);
+            let waited = ring.wait_for_room(&mut line.place, &mut idle, deadline);
             is_late = matches!(waited, Err(TimedOut));
             if is_late && line.place.is_some() {
                 // The line has judged that it is not its turn.

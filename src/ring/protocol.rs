@@ -43,7 +43,6 @@ pub trait Ring: Sealed + Sized {
     /// Returns when it is worth trying again, or past the deadline.
     fn wait_for_room(
         &self,
-        side: &Self::ProducerSide,
         place: &mut Option<Self::Place>,
         idle: &mut Idle<'_>,
         deadline: Option<Instant>,

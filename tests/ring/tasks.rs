@@ -482,3 +482,44 @@ fn a_waker_may_own_a_place_in_the_line_it_waits_in() {
         });
     }
 }
+
+#[test]
+fn scenario_50_a_forgotten_post_future_keeps_its_room_from_those_behind_it() {
+    const BOUND: Duration = Duration::from_millis(1);
+    let (bell, waker) = Bell::new();
+    let (producer, mut consumer) = mpsc::bounded(2).unwrap();
+    producer.try_post_batch([0, 0]).unwrap();
+    let mut forgotten = producer.post_async(1);
+    assert!(poll(&mut forgotten, &waker).is_pending());
+    std::mem::forget(forgotten);
+    assert_eq!(consumer.drain(2, |_, _| {}), 2);
+    assert_eq!(bell.rung(), 1);
+    for letter in 2..5 {
+        assert_eq!(producer.post_timeout(letter, BOUND), Ok(()), "one may pass");
+        let second = producer.post_timeout(9, BOUND);
+        assert_eq!(second, Err(PostTimeoutError::Timeout(9)));
+        assert_eq!(consumer.take(), Ok(letter));
+    }
+    assert_eq!(producer.try_post_batch([5, 6]).unwrap(), 2);
+    let mut behind = producer.post_async(7);
+    assert!(poll(&mut behind, &waker).is_pending());
+    consumer.quiesce();
+    assert_eq!(poll(&mut behind, &waker), Poll::Ready(Err(Closed(7))));
+    assert!(consumer.iter().eq([5, 6]));
+}
+
+#[test]
+fn scenario_50_a_forgotten_post_future_costs_the_single_producer_nothing() {
+    let (bell, waker) = Bell::new();
+    let (mut producer, mut consumer) = spsc::bounded(1).unwrap();
+    for round in 1..=10 {
+        producer.try_post(0).unwrap();
+        let mut forgotten = producer.post_async(1);
+        assert!(poll(&mut forgotten, &waker).is_pending());
+        std::mem::forget(forgotten);
+        assert_eq!(consumer.take(), Ok(0));
+        assert_eq!(bell.rung(), round);
+        assert_eq!(producer.post(2), Ok(()));
+        assert_eq!(consumer.take(), Ok(2));
+    }
+}

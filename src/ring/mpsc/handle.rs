@@ -48,7 +48,6 @@ impl<T> protocol::Ring for Ring<T> {
 
     fn wait_for_room(
         &self,
-        _side: &Limit,
         place: &mut Option<Place>,
         idle: &mut Idle<'_>,
         deadline: Option<Instant>,
@@ -159,6 +158,11 @@ impl<T> Clone for Producer<T> {
 impl<T> Producer<T> {
     /// Posts `letter`, waiting for room as a task: the future is woken when it is its turn.
     /// Dropped before it is ready, it has posted nothing and the letter is dropped with it.
+    ///
+    /// Once polled it holds its place in line until it is ready or dropped. One that is neither
+    /// polled after its wake nor dropped, or was given to `mem::forget`, keeps room for its letter
+    /// from all who wait behind it: in a ring with no more room than that they wait until it is
+    /// closed. `try_` posts take that room all the same.
     ///
     /// The output is [`Closed`](crate::ring::Closed) with the letter when the ring is closed.
     #[must_use = "a future does nothing until it is polled"]

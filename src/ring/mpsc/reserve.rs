@@ -4,10 +4,10 @@
 //!      claim and cleared by the consumer after that letter was taken and its room released. So
 //!      `reserved` slots beyond the capacity are enough, and a claim for one reads no head.
 
-use super::claim::Claim;
 use super::shared::Ring;
 use super::{Consumer, Producer};
 use crate::ring::error::Closed;
+use crate::ring::producer::publish_one;
 use crate::ring::protocol::Ring as _;
 use crate::sync::{Arc, order};
 
@@ -63,7 +63,7 @@ impl<T> Reservation<T> {
         }
         match self.ring.claim_reserved() {
             Ok(claim) => {
-                publish(claim, letter);
+                publish_one(claim, letter);
                 Ok(ReservedPost::Posted)
             }
             Err(_) => Err(Closed(letter)),
@@ -75,10 +75,6 @@ impl<T> Reservation<T> {
     pub fn index(&self) -> usize {
         self.index
     }
-}
-
-fn publish<T>(claim: Claim<'_, T>, letter: T) {
-    crate::ring::producer::publish_one(claim, letter);
 }
 
 impl<T> Consumer<T> {

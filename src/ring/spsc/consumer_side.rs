@@ -130,7 +130,6 @@ impl<T> protocol::Ring for Ring<T> {
 
     fn wait_for_room(
         &self,
-        _side: &ProducerSide,
         _place: &mut Option<()>,
         idle: &mut Idle<'_>,
         deadline: Option<Instant>,

@@ -142,7 +142,9 @@ impl<T> Producer<T> {
     /// Dropped before it is ready, it has posted nothing and the letter is dropped with it.
     ///
     /// The output is [`Closed`](crate::ring::Closed) with the letter when the ring is closed. The
-    /// producer is lent to the future: its place is for one, and a second would take it away.
+    /// producer is lent to the future: its place is for one, and a second would take it away. So
+    /// nobody waits behind a future that is not polled; one given to `mem::forget` leaves its waker,
+    /// which may be woken for nothing.
     #[must_use = "a future does nothing until it is polled"]
     pub fn post_async(&mut self, letter: T) -> PostFuture<'_, Ring<T>> {
         PostFuture::new(self, letter)
