@@ -274,7 +274,7 @@ impl<K: Kind> Pair<K> {
                 let outcome = consumer
                     .take_timeout(Duration::ZERO)
                     .map(|letter| letter.number);
-                model.kicked &= !model.letters.is_empty();
+                model.skip_kick();
                 let nothing = if model.is_finished() {
                     TakeTimeoutError::Closed
                 } else {
@@ -289,7 +289,7 @@ impl<K: Kind> Pair<K> {
                     Poll::Ready(Err(Closed(()))) => Poll::Ready(None),
                     Poll::Pending => Poll::Pending,
                 };
-                model.kicked &= !model.letters.is_empty();
+                model.skip_kick();
                 let expected = match model.take() {
                     None if !model.closed => Poll::Pending,
                     letter => Poll::Ready(letter),
@@ -327,7 +327,9 @@ impl<K: Kind> Pair<K> {
                 assert_eq!(taken, model.take_up_to(max));
             }
             Operation::Wait => {
-                let expected = if !model.letters.is_empty() {
+                let expected = if core::mem::take(&mut model.skipped_kick) {
+                    Waited::Kicked
+                } else if !model.letters.is_empty() {
                     Waited::Letters
                 } else if core::mem::take(&mut model.kicked) {
                     Waited::Kicked

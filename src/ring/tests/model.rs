@@ -69,6 +69,8 @@ pub(super) struct Model {
     pub(super) capacity: usize,
     pub(super) closed: bool,
     pub(super) kicked: bool,
+    /// A take has seen a kick, which a wait is still to report.
+    pub(super) skipped_kick: bool,
     pub(super) producers: usize,
     next: u32,
 }
@@ -80,6 +82,7 @@ impl Model {
             capacity,
             closed: false,
             kicked: false,
+            skipped_kick: false,
             producers: 1,
             next: 0,
         }
@@ -118,6 +121,13 @@ impl Model {
 
     pub(super) fn take(&mut self) -> Option<u32> {
         self.letters.pop_front()
+    }
+
+    /// A take that found no letter goes past a kick.
+    pub(super) fn skip_kick(&mut self) {
+        if self.letters.is_empty() {
+            self.skipped_kick |= core::mem::take(&mut self.kicked);
+        }
     }
 
     pub(super) fn take_up_to(&mut self, max: usize) -> Vec<u32> {
