@@ -7,6 +7,7 @@
 use super::budget::{Budget, Stopwatch};
 use super::error::{Closed, TakeTimeoutError, TryTakeError};
 use super::iter::{Iter, TryIter};
+use super::leftovers::Published;
 use super::protocol::{Counters, OwnerState, Ring};
 use super::take_future::TakeFuture;
 use super::undelivered::Undelivered;
@@ -461,7 +462,12 @@ impl<R: Ring> Drop for Releasing<'_, R> {
 
 impl<R: Ring> Drop for Consumer<R> {
     fn drop(&mut self) {
-        self.ring.consumer_gone(&mut self.side);
+        let mut published = Published {
+            ring: &*self.ring,
+            side: &mut self.side,
+        };
+        self.ring.close();
+        published.drop_all();
     }
 }
 

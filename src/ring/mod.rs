@@ -12,6 +12,7 @@ mod capacity;
 mod consumer;
 mod error;
 mod iter;
+mod leftovers;
 pub mod mpsc;
 mod post_future;
 mod producer;

@@ -117,9 +117,6 @@ pub trait Ring: Sealed + Sized {
 
     /// Arranges for `cx` to be woken instead of sleeping.
     fn poll_park(&self, side: &mut Self::ConsumerSide, cx: &Context<'_>) -> OwnerState;
-
-    /// The consumer is gone: closes, and drops what is published.
-    fn consumer_gone(&self, side: &mut Self::ConsumerSide);
 }
 
 /// See [`Ring`].

@@ -140,10 +140,6 @@ impl<T> protocol::Ring for Ring<T> {
     fn poll_park(&self, side: &mut Owner, cx: &Context<'_>) -> OwnerState {
         self.rest_owner(side, Some(cx))
     }
-
-    fn consumer_gone(&self, side: &mut Owner) {
-        self.owner_gone(side);
-    }
 }
 
 impl<T> Clone for Producer<T> {

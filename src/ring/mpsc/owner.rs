@@ -5,7 +5,7 @@
 
 use super::shared::Ring;
 use super::words::{CLOSED, KICK, PARKED, RELEASED, SEQUENCE, WAITERS};
-use crate::ring::protocol::{self, OwnerState};
+use crate::ring::protocol::OwnerState;
 use crate::sync::order;
 use core::cell::Cell;
 use core::sync::atomic::Ordering::Relaxed;
@@ -222,13 +222,6 @@ impl<T> Ring<T> {
         }
     }
 
-    pub(super) fn owner_gone(&self, owner: &mut Owner) {
-        // Before the close, which may run a waker that panics.
-        let mut gone = Gone { ring: self, owner };
-        self.close_ring();
-        gone.drop_published();
-    }
-
     /// Letters accepted and not taken by `owner`.
     pub(super) fn untaken_by(&self, owner: &Owner) -> usize {
         // Relaxed: a count, for the eye; after a close that this thread has seen it is the last.
@@ -248,28 +241,5 @@ impl<T> Ring<T> {
         // Acquire: pairs with claims, so that this thread's own posts count.
         let tail = self.tail.load(order!(t, Acquire));
         Self::distance(tail, head).min(self.capacity()) as usize
-    }
-}
-
-/// The owner is going: drops what is published; what is published later, the last handle drops.
-struct Gone<'a, T> {
-    ring: &'a Ring<T>,
-    owner: &'a mut Owner,
-}
-
-impl<T> Gone<'_, T> {
-    fn drop_published(&mut self) {
-        while let Some(letter) = protocol::Ring::pop(self.ring, self.owner) {
-            drop(letter);
-        }
-    }
-}
-
-impl<T> Drop for Gone<'_, T> {
-    fn drop(&mut self) {
-        // Letters are left over only where a drop or a waker panicked. Head tells the last
-        // handle where to go on.
-        self.drop_published();
-        self.ring.release_taken(self.owner);
     }
 }

@@ -6,6 +6,7 @@
 
 use super::slots::Slots;
 use super::words::{RELEASED, SEQUENCE};
+use crate::ring::leftovers::drop_in_slots;
 use crate::ring::protocol::Config;
 use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Counter};
 use crate::wait::{Line, Sleeper};
@@ -64,38 +65,12 @@ impl<T> Drop for Ring<T> {
     fn drop(&mut self) {
         let head = crate::sync::get_mut(&mut self.head) & RELEASED;
         let end = crate::sync::get_mut(&mut self.tail) & SEQUENCE;
-        // R9: every sequence from head to end is published and not taken.
-        Remaining {
-            ring: self,
-            next: head,
-            end,
-        }
-        .drop_all();
-    }
-}
-
-/// Values to drop in place, each once, also when one of them panics.
-struct Remaining<'a, T> {
-    ring: &'a Ring<T>,
-    next: u64,
-    end: u64,
-}
-
-impl<T> Remaining<'_, T> {
-    fn drop_all(&mut self) {
-        while self.next < self.end {
-            let value = self.ring.fixed.slots.value(self.next);
-            self.next += 1;
-            // SAFETY: R3 and R9: the slot holds a value that nobody else can reach any more, and
-            // `next` has passed it.
+        let slots = &self.fixed.slots;
+        drop_in_slots(head, end, |sequence| {
+            let value = slots.value(sequence);
+            // SAFETY: R3 and R9: every sequence from head to end is published and not taken, and
+            // nobody else can reach it any more; each is dropped once.
             value.with_mut(|value| unsafe { (*value).assume_init_drop() });
-        }
-    }
-}
-
-impl<T> Drop for Remaining<'_, T> {
-    fn drop(&mut self) {
-        // Left over only where a value's drop panicked: the others are dropped all the same.
-        self.drop_all();
+        });
     }
 }

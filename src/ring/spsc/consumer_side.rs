@@ -269,34 +269,4 @@ impl<T> protocol::Ring for Ring<T> {
         side.asleep = state == OwnerState::Asleep;
         state
     }
-
-    fn consumer_gone(&self, side: &mut ConsumerSide) {
-        // Before the close, which may run a waker that panics.
-        let mut gone = Gone { ring: self, side };
-        self.close_ring();
-        gone.drop_published();
-    }
-}
-
-/// The consumer is going: drops what is published; what is published later, the last handle drops.
-struct Gone<'a, T> {
-    ring: &'a Ring<T>,
-    side: &'a mut ConsumerSide,
-}
-
-impl<T> Gone<'_, T> {
-    fn drop_published(&mut self) {
-        while let Some(letter) = protocol::Ring::pop(self.ring, self.side) {
-            drop(letter);
-        }
-    }
-}
-
-impl<T> Drop for Gone<'_, T> {
-    fn drop(&mut self) {
-        // Letters are left over only where a drop or a waker panicked. Head tells the last
-        // handle where to go on.
-        self.drop_published();
-        protocol::Ring::release(self.ring, self.side);
-    }
 }

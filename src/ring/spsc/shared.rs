@@ -8,6 +8,7 @@
 //!      the other side stores, passes the light barrier, and looks at the flag: at least one of
 //!      the two sees the other (S1). Whoever clears the flag owes one wake.
 
+use crate::ring::leftovers::drop_in_slots;
 use crate::ring::protocol::Config;
 use crate::sync::{AtomicU32, AtomicU64, Counter, StoreLoad, UnsafeCell, get_mut, order};
 use crate::wait::{Sleeper, Wakes};
@@ -129,37 +130,11 @@ impl<T> Drop for Ring<T> {
     fn drop(&mut self) {
         let head = get_mut(&mut self.head);
         let end = get_mut(&mut self.tail);
-        Remaining {
-            ring: self,
-            next: head,
-            end,
-        }
-        .drop_all();
-    }
-}
-
-/// Values to drop in place, each once, also when one of them panics.
-struct Remaining<'a, T> {
-    ring: &'a Ring<T>,
-    next: u64,
-    end: u64,
-}
-
-impl<T> Remaining<'_, T> {
-    fn drop_all(&mut self) {
-        while self.next < self.end {
-            let slot = self.ring.slot(self.next);
-            self.next += 1;
-            // SAFETY: R11: the slot holds a value that nobody else can reach any more, and
-            // `next` has passed it.
+        drop_in_slots(head, end, |sequence| {
+            let slot = self.slot(sequence);
+            // SAFETY: R11: slots from head to tail hold a value, and nobody else can reach them any
+            // more; each is dropped once.
             slot.with_mut(|value| unsafe { (*value).assume_init_drop() });
-        }
-    }
-}
-
-impl<T> Drop for Remaining<'_, T> {
-    fn drop(&mut self) {
-        // Left over only where a value's drop panicked: the others are dropped all the same.
-        self.drop_all();
+        });
     }
 }
