@@ -56,8 +56,11 @@ impl<T> Ring<T> {
             return true;
         }
         let run = self.fixed.slots.published_from(cursor);
+        if run == 0 {
+            return false;
+        }
         owner.published.set(cursor + run);
-        run > 0
+        true
     }
 
     /// # Safety

@@ -106,15 +106,15 @@ impl<T> Slots<T> {
     /// How many letters were published together at `sequence`; 0 where it is not published.
     #[inline(always)]
     pub(super) fn published_from(&self, sequence: u64) -> u64 {
-        // Acquire: pairs with Release in `publish`; the values are there.
+        // Acquire: pairs with Release in `publish_one` and `publish_run`; the values are there.
         let stamp = self.slot(sequence).stamp.load(order!(d, Acquire));
-        if stamp == sequence + 1 {
+        if stamp & !RUN != sequence + 1 {
+            0
+        } else if stamp & RUN == 0 {
             1
-        } else if stamp == RUN | (sequence + 1) {
+        } else {
             // Relaxed: stored before the stamp that was just acquired.
             self.slot(sequence + 1).stamp.load(Relaxed) & !LENGTH
-        } else {
-            0
         }
     }
 }
