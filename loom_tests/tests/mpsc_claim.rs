@@ -14,7 +14,7 @@ const RACE: &str = "Causality violation";
 /// once, in each producer's order; a claimed slot that is not published is passed by nobody.
 #[test]
 fn m1_two_producers_capacity_1() {
-    check(preemptions(5, 1_000), || {
+    check(preemptions(5, 30_000), || {
         let (producer, mut consumer) = many(1).build().unwrap();
         let posting = [10, 20].map(|first| {
             with(producer.clone(), move |producer| {
@@ -41,7 +41,7 @@ fn m1_two_producers_capacity_1() {
 /// Scenario 3: who posts after it was told of a post comes after it.
 #[test]
 fn m1b_told_of_a_post_scenario_3() {
-    check(unbounded(10), || {
+    check(unbounded(300), || {
         let (producer, mut consumer) = many(2).build().unwrap();
         let told = Arc::new(AtomicBool::new(false));
         let tell = Arc::clone(&told);
@@ -62,7 +62,7 @@ fn m1b_told_of_a_post_scenario_3() {
 }
 
 fn slot_reuse(start: u64) {
-    check(unbounded(100), move || {
+    check(unbounded(300), move || {
         let (producer, mut consumer) = many(1).start(start).build().unwrap();
         producer.try_post(Letter::new(1)).unwrap();
         let posting = with(producer, |producer| {
@@ -100,7 +100,7 @@ fn m2_slot_reuse_at_the_last_sequences() {
 /// Two threads share one producer: a limit that one of them learnt counts for the other too.
 #[test]
 fn m2s_shared_producer() {
-    check(unbounded(100), || {
+    check(unbounded(4_000), || {
         let (producer, mut consumer) = many(1).build().unwrap();
         producer.try_post(Letter::new(1)).unwrap();
         let producer = Arc::new(producer);
@@ -119,7 +119,7 @@ fn m2s_shared_producer() {
 /// Scenarios 5, 11, B11: claims never pass the capacity, here not a power of two.
 #[test]
 fn m3_claims_never_pass_the_capacity() {
-    check(unbounded(100), || {
+    check(unbounded(20_000), || {
         let (producer, mut consumer) = many(3).build().unwrap();
         producer
             .try_post_batch([Letter::new(1), Letter::new(2)])
@@ -146,7 +146,7 @@ fn m3_claims_never_pass_the_capacity() {
 /// it reads head: see R4.
 #[test]
 fn m3b_never_full_while_parked_and_empty() {
-    check(preemptions(6, 100), || {
+    check(preemptions(6, 70_000), || {
         let (producer, mut consumer) = many(1).build().unwrap();
         producer.try_post(Letter::new(1)).unwrap();
         let posting = with(producer, |producer| {
@@ -164,7 +164,7 @@ fn m3b_never_full_while_parked_and_empty() {
 /// came and went in between.
 #[test]
 fn m3d_never_full_after_a_failed_claim() {
-    check(preemptions(3, 100), || {
+    check(preemptions(3, 200_000), || {
         let (producer, mut consumer) = many(1).build().unwrap();
         let posting = [10, 20].map(|id| {
             with(producer.clone(), move |producer| {
@@ -184,7 +184,7 @@ fn m3d_never_full_after_a_failed_claim() {
 /// its own letter while nobody takes it.
 #[test]
 fn m3c_lengths() {
-    check(preemptions(4, 100), || {
+    check(preemptions(4, 60_000), || {
         let (producer, mut consumer) = many(2).build().unwrap();
         let looking = producer.clone();
         let posting = with(producer, |producer| {
@@ -205,7 +205,7 @@ fn m3c_lengths() {
 /// Scenario 14: a batch of two beside a single letter, with room for all: the batch lies together.
 #[test]
 fn m11_batch_beside_single() {
-    check(preemptions(5, 100), || {
+    check(preemptions(5, 10_000), || {
         let (producer, mut consumer) = many(3).build().unwrap();
         let batch = with(producer.clone(), |producer| {
             producer
@@ -225,7 +225,7 @@ fn m11_batch_beside_single() {
 /// Scenario 14: without room for all, a batch posts what fits and hands the rest back, in order.
 #[test]
 fn m11b_batch_in_part() {
-    check(unbounded(100), || {
+    check(unbounded(40_000), || {
         let (producer, mut consumer) = many(2).build().unwrap();
         let batch = with(producer.clone(), |producer| {
             match producer.try_post_batch([Letter::new(1), Letter::new(2)]) {
@@ -254,7 +254,7 @@ fn m11b_batch_in_part() {
 /// Scenario 14: a batch larger than the ring waits for room and arrives whole.
 #[test]
 fn m11c_batch_that_waits() {
-    check(preemptions(4, 100), || {
+    check(preemptions(4, 60_000), || {
         let (producer, mut consumer) = many(1).build().unwrap();
         let batch = with(producer, |producer| {
             producer

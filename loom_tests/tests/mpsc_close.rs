@@ -16,7 +16,7 @@ const RACE: &str = "Causality violation";
 /// returned, once; every refused one comes back to its producer.
 #[test]
 fn m7_close_against_posts() {
-    check(preemptions(5, 1_000), || {
+    check(preemptions(5, 30_000), || {
         let (producer, consumer) = many(2).build().unwrap();
         let posting = [10, 20].map(|id| {
             with(producer.clone(), move |producer| {
@@ -41,7 +41,7 @@ fn m7_close_against_posts() {
 /// no letter after it.
 #[test]
 fn m7q_quiesce_against_posts() {
-    check(unbounded(100), || {
+    check(unbounded(700), || {
         let (producer, mut consumer) = many(2).build().unwrap();
         let posting = with(producer, |producer| {
             [1, 2].map(|id| producer.try_post(Letter::new(id)).is_ok())
@@ -61,7 +61,7 @@ fn m7q_quiesce_against_posts() {
 /// Scenario 36: a close while the owner's thread goes to sleep.
 #[test]
 fn m8_close_against_park_scenario_36() {
-    check(unbounded(50), || {
+    check(unbounded(70), || {
         let (producer, mut consumer) = many(1).build::<Letter>().unwrap();
         let closing = with(producer, |producer| producer.close());
         assert!(matches!(consumer.take(), Err(Closed(()))));
@@ -72,7 +72,7 @@ fn m8_close_against_park_scenario_36() {
 /// Scenario 38: two close at once: one of them did it.
 #[test]
 fn m8_close_twice_scenario_38() {
-    check(preemptions(4, 100), || {
+    check(preemptions(4, 20_000), || {
         let (producer, mut consumer) = many(1).build::<Letter>().unwrap();
         let closing = [(); 2].map(|()| with(producer.clone(), |producer| producer.close()));
         assert!(matches!(consumer.take(), Err(Closed(()))));
@@ -84,7 +84,7 @@ fn m8_close_twice_scenario_38() {
 /// What was written before the close is seen by a sleeping owner that is told of it.
 #[test]
 fn m8b_reason_seen_by_a_sleeper() {
-    check(unbounded(50), || {
+    check(unbounded(70), || {
         let reason = Arc::new(Plain::new(0));
         let why = Arc::clone(&reason);
         let (producer, mut consumer) = many(1).build::<Letter>().unwrap();
@@ -101,7 +101,7 @@ fn m8b_reason_seen_by_a_sleeper() {
 /// The same for an owner that only looks.
 #[test]
 fn m8b_reason_seen_by_a_look() {
-    check(unbounded(3), || {
+    check(unbounded(4), || {
         let reason = Arc::new(Plain::new(0));
         let why = Arc::clone(&reason);
         let (producer, consumer) = many(1).build::<Letter>().unwrap();
@@ -119,7 +119,7 @@ fn m8b_reason_seen_by_a_look() {
 /// The same for a producer that asks.
 #[test]
 fn m8b_reason_seen_by_a_producer_that_asks() {
-    check(unbounded(2), || {
+    check(unbounded(4), || {
         let reason = Arc::new(Plain::new(0));
         let why = Arc::clone(&reason);
         let (producer, _consumer) = many(1).build::<Letter>().unwrap();
@@ -137,7 +137,7 @@ fn m8b_reason_seen_by_a_producer_that_asks() {
 /// The same for a producer whose letter is refused.
 #[test]
 fn m8b_reason_seen_by_a_producer_that_is_refused() {
-    check(unbounded(5), || {
+    check(unbounded(8), || {
         let reason = Arc::new(Plain::new(0));
         let why = Arc::clone(&reason);
         let (producer, _consumer) = many(1).build().unwrap();
@@ -155,7 +155,7 @@ fn m8b_reason_seen_by_a_producer_that_is_refused() {
 /// A close that runs the owner itself: what the owner did before is seen, the end is seen once.
 #[test]
 fn m8c_close_runs_the_owner() {
-    check(unbounded(100), || {
+    check(unbounded(60_000), || {
         let (producer, owner) = Hosted::new(1);
         let posting = with(producer.clone(), |producer| {
             producer.try_post(Letter::new(1)).is_ok()
@@ -172,7 +172,7 @@ fn m8c_close_runs_the_owner() {
 /// Scenario 37, B25: the consumer closes while a producer waits for room.
 #[test]
 fn m9_close_against_a_waiter_b25() {
-    check(unbounded(100), || {
+    check(unbounded(100_000), || {
         let (producer, consumer) = many(1).build().unwrap();
         producer.try_post(Letter::new(1)).unwrap();
         let waiting = with(producer, |producer| {
@@ -189,7 +189,7 @@ fn m9_close_against_a_waiter_b25() {
 /// Scenario 37, B25: the same with two that wait, and a consumer that is dropped.
 #[test]
 fn m9_drop_against_two_waiters_b25() {
-    check(preemptions(2, 100), || {
+    check(preemptions(2, 10_000), || {
         let (producer, consumer) = many(1).build().unwrap();
         producer.try_post(Letter::new(1)).unwrap();
         let waiting = [10, 20].map(|id| {
@@ -206,7 +206,7 @@ fn m9_drop_against_two_waiters_b25() {
 /// once.
 #[test]
 fn m10_drop_with_letters_in_flight() {
-    check(preemptions(2, 100), || {
+    check(preemptions(2, 3_000), || {
         let (producer, consumer) = many(2).build().unwrap();
         producer.try_post(Letter::new(1)).unwrap();
         let posting = [10, 20].map(|id| {
@@ -225,7 +225,7 @@ fn m10_drop_with_letters_in_flight() {
 /// Scenario 37: one registers to wait for room while another producer closes.
 #[test]
 fn m10b_waiter_registers_while_closing() {
-    check(unbounded(100), || {
+    check(unbounded(10_000), || {
         let (producer, consumer) = many(1).build().unwrap();
         producer.try_post(Letter::new(1)).unwrap();
         let closing = with(producer.clone(), |producer| {
@@ -242,7 +242,7 @@ fn m10b_waiter_registers_while_closing() {
 /// Scenario 40: the only producer posts and goes: the letter, then the end.
 #[test]
 fn m12_last_producer_goes_scenario_40() {
-    check(preemptions(6, 100), || {
+    check(preemptions(6, 20_000), || {
         let (producer, mut consumer) = many(1).build().unwrap();
         let posting = spawn(move || producer.try_post(Letter::new(1)).unwrap());
         assert_eq!(ids(consumer.iter()), [1]);
@@ -254,7 +254,7 @@ fn m12_last_producer_goes_scenario_40() {
 /// lives, and the end after the last.
 #[test]
 fn m12_clone_drop_and_upgrade_scenario_43() {
-    clone_drop_and_upgrade(preemptions(1, 1_000));
+    clone_drop_and_upgrade(preemptions(1, 5_000));
 }
 
 #[test]

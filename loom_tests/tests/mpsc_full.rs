@@ -14,7 +14,7 @@ use model::{
 /// Scenario 45: one producer waits for room while the owner releases it.
 #[test]
 fn m6_full_and_release_scenario_45() {
-    check(unbounded(100), || {
+    check(unbounded(500), || {
         let (producer, mut consumer) = many(1).build().unwrap();
         producer.try_post(Letter::new(1)).unwrap();
         let waiting = with(producer, |producer| {
@@ -29,7 +29,7 @@ fn m6_full_and_release_scenario_45() {
 /// Scenarios 44, 45: two producers wait for room, the owner takes all three letters.
 #[test]
 fn m6_full_two_waiters() {
-    full_two_waiters(preemptions(1, 1_000));
+    full_two_waiters(preemptions(1, 100_000));
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn full_two_waiters(bounds: Bounds) {
 /// Scenario 70: one waits while another takes the room without standing in line.
 #[test]
 fn m6b_room_taken_by_a_try_post_scenario_70() {
-    check(preemptions(2, 1_000), || {
+    check(preemptions(2, 70_000), || {
         let (producer, mut consumer) = many(1).build().unwrap();
         producer.try_post(Letter::new(1)).unwrap();
         let waiting = with(producer.clone(), |producer| {
@@ -80,7 +80,7 @@ fn m6b_room_taken_by_a_try_post_scenario_70() {
 /// B20: one gives up while it is woken; the wake goes on to the next in line.
 #[test]
 fn m13_waiter_gives_up_b20() {
-    waiter_gives_up(preemptions(1, 1_000));
+    waiter_gives_up(preemptions(1, 30_000));
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn waiter_gives_up(bounds: Bounds) {
 /// goes on to the next in line.
 #[test]
 fn m13f_post_future_dropped_scenario_47() {
-    check(unbounded(100), || {
+    check(unbounded(2_000), || {
         let (producer, mut consumer) = many(1).build().unwrap();
         producer.try_post(Letter::new(1)).unwrap();
         let waiting = with(producer, |producer| {
@@ -151,7 +151,7 @@ fn m13f_post_future_dropped_scenario_47() {
 /// Scenario 44: two futures wait for room and are woken in the order they came.
 #[test]
 fn m6c_woken_in_order_scenario_44() {
-    check(preemptions(2, 100), || {
+    check(preemptions(2, 4_000), || {
         let (producer, mut consumer) = many(1).build().unwrap();
         producer.try_post(Letter::new(1)).unwrap();
         let waiting = with(producer, |producer| {

@@ -20,7 +20,7 @@ const DEADLOCK: &str = "deadlock";
 /// Scenarios 28, 29, B17: one producer posts while the owner's thread goes to sleep.
 #[test]
 fn m4_park_and_wake() {
-    check(unbounded(100), || {
+    check(unbounded(500), || {
         let (producer, mut consumer) = many(1).build().unwrap();
         let posting = with(producer, |producer| {
             producer.try_post(Letter::new(1)).unwrap();
@@ -33,7 +33,7 @@ fn m4_park_and_wake() {
 /// Scenarios 27, 28, 29, 30: two producers post while the owner's thread goes to sleep.
 #[test]
 fn m4_park_and_wake_two_producers() {
-    check(preemptions(3, 10_000), || {
+    check(preemptions(3, 40_000), || {
         let (producer, mut consumer) = many(2).build().unwrap();
         let posting = [10, 20].map(|id| {
             with(producer.clone(), move |producer| {
@@ -51,7 +51,7 @@ fn m4_park_and_wake_two_producers() {
 /// and the owner's next sleep is as good as its first.
 #[test]
 fn m4t_timeout_against_post_scenario_68() {
-    check(unbounded(100), || {
+    check(unbounded(20_000), || {
         let (producer, mut consumer) = many(1).build().unwrap();
         let posting = with(producer, |producer| {
             producer.try_post(Letter::new(1)).unwrap();
@@ -69,7 +69,7 @@ fn m4t_timeout_against_post_scenario_68() {
 /// Scenarios 26, 27: a claim that ended the park stalls while another producer publishes two.
 #[test]
 fn m5_stalled_claim_that_ended_the_park() {
-    check(preemptions(2, 1_000), || {
+    check(preemptions(2, 50_000), || {
         let (producer, mut consumer) = many(3).build().unwrap();
         let first = with(producer.clone(), |producer| {
             producer.try_post(Letter::new(10)).unwrap();
@@ -88,7 +88,7 @@ fn m5_stalled_claim_that_ended_the_park() {
 /// time, once per rest, and no letter is left behind.
 #[test]
 fn m5b_owner_run_by_one_at_a_time_scenario_30() {
-    check(preemptions(4, 100), || {
+    check(preemptions(4, 20_000), || {
         let (producer, owner) = Hosted::new(2);
         let posting = [10, 20].map(|id| {
             with(producer.clone(), move |producer| {
@@ -106,7 +106,7 @@ fn m5b_owner_run_by_one_at_a_time_scenario_30() {
 /// What the owner wrote before it rested is seen by whoever ends its rest.
 #[test]
 fn m5c_owner_written_by_the_last_waker() {
-    check(preemptions(3, 1_000), || {
+    check(preemptions(3, 30_000), || {
         let (producer, owner) = Hosted::new(3);
         let first = with(producer.clone(), |producer| {
             producer.try_post(Letter::new(10)).unwrap();
@@ -124,7 +124,7 @@ fn m5c_owner_written_by_the_last_waker() {
 /// before that takes the second rest for the first.
 #[test]
 fn m5d_kick_and_rest_at_the_same_cursor() {
-    check(preemptions(5, 1_000), || {
+    check(preemptions(5, 20_000), || {
         let work = Arc::new(Plain::new(0));
         let done = Arc::clone(&work);
         let (producer, owner) = Hosted::with(1, move || assert_eq!(done.read(), 1));
@@ -145,7 +145,7 @@ fn m5d_kick_and_rest_at_the_same_cursor() {
 /// A kick reaches an owner's thread whatever it does, also behind a stalled claim.
 #[test]
 fn m5e_kick_reaches_a_sleeper() {
-    check(preemptions(3, 1_000), || {
+    check(preemptions(3, 30_000), || {
         let (producer, mut consumer) = many(1).build().unwrap();
         let posting = with(producer.clone(), |producer| {
             producer.try_post(Letter::new(1)).unwrap();
@@ -167,7 +167,7 @@ fn m5e_kick_reaches_a_sleeper() {
 /// as one or as two.
 #[test]
 fn m14b_two_kickers() {
-    check(preemptions(4, 100), || {
+    check(preemptions(4, 40_000), || {
         let work: Arc<[AtomicU32; 2]> = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
         let seen = Arc::new(Plain::new([0; 2]));
         let (at_work, see) = (Arc::clone(&work), Arc::clone(&seen));
@@ -192,7 +192,7 @@ fn m14b_two_kickers() {
 /// waker fires, or the letter is seen.
 #[test]
 fn m13w_waker_replaced_scenario_49() {
-    check(unbounded(100), || {
+    check(unbounded(3_000), || {
         let (producer, mut consumer) = many(1).build().unwrap();
         let posting = with(producer, |producer| {
             producer.try_post(Letter::new(1)).unwrap();
@@ -218,7 +218,7 @@ fn m13w_waker_replaced_scenario_49() {
 /// Scenario 48: a future that takes is dropped while it is woken: the letter is kept for the next.
 #[test]
 fn m13x_take_future_dropped_scenario_48() {
-    check(unbounded(100), || {
+    check(unbounded(8_000), || {
         let (producer, mut consumer) = many(1).build().unwrap();
         let posting = with(producer, |producer| {
             producer.try_post(Letter::new(1)).unwrap();

@@ -20,7 +20,7 @@ fn settle(consumer: &mut Consumer<Letter>, index: usize) {
 /// returned once; one that was refused comes back.
 #[test]
 fn m7b_reserved_post_against_close() {
-    check(preemptions(5, 100), || {
+    check(preemptions(5, 10_000), || {
         let (producer, consumer) = many(1).reserved(1).build().unwrap();
         let posting = [10, 20].map(|id| {
             let reservation = producer.reservation(0).unwrap();
@@ -42,7 +42,7 @@ fn m7b_reserved_post_against_close() {
 /// after it, whether it was posted or found pending.
 #[test]
 fn m15_reserved_post_against_its_run() {
-    check(unbounded(100), || {
+    check(unbounded(10), || {
         let work = Arc::new(AtomicU32::new(0));
         let (producer, mut consumer) = many(1).reserved(1).build().unwrap();
         let reservation = producer.reservation(0).unwrap();
@@ -73,7 +73,7 @@ fn m15_reserved_post_against_its_run() {
 /// fills what there is.
 #[test]
 fn m15b_posts_itself_again() {
-    check(unbounded(100), || {
+    check(unbounded(20_000), || {
         let (producer, mut consumer) = many(1).reserved(1).build().unwrap();
         let reservation = producer.reservation(0).unwrap();
         reservation.post(Letter::new(1)).unwrap();
@@ -102,7 +102,7 @@ fn m15b_posts_itself_again() {
 /// A marker that lands in a slot that another producer's claim found free: it reads no head.
 #[test]
 fn m15c_slot_reuse_by_a_marker() {
-    check(unbounded(100), || {
+    check(unbounded(70), || {
         let (producer, mut consumer) = many(1).reserved(1).build().unwrap();
         let reservation = producer.reservation(0).unwrap();
         producer.try_post(Letter::new(1)).unwrap();
@@ -123,7 +123,7 @@ fn m15c_slot_reuse_by_a_marker() {
 /// Two markers, each with its own bit, posted and run at once.
 #[test]
 fn m15d_two_markers() {
-    check(preemptions(4, 100), || {
+    check(preemptions(4, 20_000), || {
         let work: Arc<[AtomicU32; 2]> = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
         let (producer, mut consumer) = many(1).reserved(2).build().unwrap();
         let reservations = [0, 1].map(|index| producer.reservation(index).unwrap());

@@ -19,7 +19,7 @@ const DEADLOCK: &str = "deadlock";
 /// Scenario 62, B17: a letter is posted while the consumer goes to sleep.
 #[test]
 fn m19_consumer_sleeps_scenario_62() {
-    check(unbounded(100), || {
+    check(unbounded(800), || {
         let (producer, mut consumer) = one(1).build().unwrap();
         let posting = with(producer, |producer| {
             producer.try_post(Letter::new(1)).unwrap();
@@ -32,7 +32,7 @@ fn m19_consumer_sleeps_scenario_62() {
 /// Two letters, two sleeps: a late wake of the first is nothing to the second.
 #[test]
 fn m19b_consumer_sleeps_twice() {
-    check(preemptions(6, 100), || {
+    check(preemptions(6, 50_000), || {
         let (producer, mut consumer) = one(2).build().unwrap();
         let posting = with(producer, |producer| {
             producer.try_post(Letter::new(1)).unwrap();
@@ -46,7 +46,7 @@ fn m19b_consumer_sleeps_twice() {
 /// Scenario 68: a wait that expires while a letter is posted.
 #[test]
 fn m19t_timeout_against_post_scenario_68() {
-    check(preemptions(6, 100), || {
+    check(preemptions(6, 7_000), || {
         let (producer, mut consumer) = one(1).build().unwrap();
         let posting = with(producer, |producer| {
             producer.try_post(Letter::new(1)).unwrap();
@@ -64,7 +64,7 @@ fn m19t_timeout_against_post_scenario_68() {
 /// Scenario 49: a consumer polled as a task replaces its waker while a letter is posted.
 #[test]
 fn m19w_waker_replaced_scenario_49() {
-    check(unbounded(100), || {
+    check(unbounded(3_000), || {
         let (producer, mut consumer) = one(1).build().unwrap();
         let posting = with(producer, |producer| {
             producer.try_post(Letter::new(1)).unwrap();
@@ -85,7 +85,7 @@ fn m19w_waker_replaced_scenario_49() {
 }
 
 fn value_crosses(unfenced: bool, start: u64) {
-    check(unbounded(5), move || {
+    check(unbounded(10), move || {
         let ring = one(1).start(start);
         let ring = if unfenced { ring.unfenced() } else { ring };
         let (producer, mut consumer) = ring.build().unwrap();
@@ -129,7 +129,7 @@ fn m20_producer_sleeps() {
 /// Both sides sleep: three letters through a ring of one.
 #[test]
 fn m20b_both_sleep() {
-    check(preemptions(3, 100), || {
+    check(preemptions(3, 40_000), || {
         let (producer, mut consumer) = one(1).build().unwrap();
         let waiting = with(producer, |producer| {
             for id in 1..=3 {
@@ -144,7 +144,7 @@ fn m20b_both_sleep() {
 /// A wait for room that expires while room is released.
 #[test]
 fn m20t_timeout_against_release() {
-    check(preemptions(4, 100), || {
+    check(preemptions(4, 300), || {
         let (producer, mut consumer) = one(1).build().unwrap();
         producer.try_post(Letter::new(1)).unwrap();
         let waiting = with(producer, |producer| {
@@ -163,7 +163,7 @@ fn m20t_timeout_against_release() {
 /// Scenario 49: a future that waits for room replaces its waker while room is released.
 #[test]
 fn m20w_post_waker_replaced_scenario_49() {
-    check(unbounded(100), || {
+    check(unbounded(800), || {
         let (producer, mut consumer) = one(1).build().unwrap();
         producer.try_post(Letter::new(1)).unwrap();
         let waiting = with(producer, |producer| {
@@ -187,7 +187,7 @@ fn m20w_post_waker_replaced_scenario_49() {
 }
 
 fn slot_reuse(unfenced: bool) {
-    check(unbounded(5), move || {
+    check(unbounded(6), move || {
         let ring = if unfenced { one(1).unfenced() } else { one(1) };
         let (producer, mut consumer) = ring.build().unwrap();
         producer.try_post(Letter::new(1)).unwrap();
@@ -216,7 +216,7 @@ fn m20v_slot_reuse_unfenced() {
 /// taken, once; Finished is never followed by a letter.
 #[test]
 fn m21_quiesce_against_posts_b26() {
-    check(preemptions(7, 100), || {
+    check(preemptions(7, 80_000), || {
         let (producer, mut consumer) = one(2).build().unwrap();
         let posting = with(producer, |producer| {
             [1, 2].map(|id| producer.try_post(Letter::new(id)).is_ok())
@@ -234,7 +234,7 @@ fn m21_quiesce_against_posts_b26() {
 /// The same by close, which returns what was accepted.
 #[test]
 fn m21_close_against_posts() {
-    check(unbounded(100), || {
+    check(unbounded(10_000), || {
         let (producer, consumer) = one(1).build().unwrap();
         let posting = with(producer, |producer| {
             producer.try_post(Letter::new(1)).is_ok()
@@ -249,7 +249,7 @@ fn m21_close_against_posts() {
 /// once, whichever side goes last.
 #[test]
 fn m21_drop_against_posts() {
-    check(preemptions(6, 100), || {
+    check(preemptions(6, 4_000), || {
         let (producer, consumer) = one(2).build().unwrap();
         producer.try_post(Letter::new(1)).unwrap();
         let posting = spawn(move || {
@@ -267,7 +267,7 @@ fn m21_drop_against_posts() {
 /// letter back, or it had begun before the close and its letter is returned.
 #[test]
 fn m21_close_against_a_waiter_b25() {
-    check(preemptions(6, 100), || {
+    check(preemptions(6, 80_000), || {
         let (producer, consumer) = one(1).build().unwrap();
         producer.try_post(Letter::new(1)).unwrap();
         let waiting = with(producer, |producer| match producer.post(Letter::new(2)) {
@@ -285,7 +285,7 @@ fn m21_close_against_a_waiter_b25() {
 /// Scenario 40: the producer posts and goes while the consumer sleeps: the letter, then the end.
 #[test]
 fn m21_producer_goes_scenario_40() {
-    check(preemptions(6, 100), || {
+    check(preemptions(6, 40_000), || {
         let (producer, mut consumer) = one(1).build().unwrap();
         let posting = spawn(move || producer.try_post(Letter::new(1)).unwrap());
         assert_eq!(ids(consumer.iter()), [1]);
@@ -297,7 +297,7 @@ fn m21_producer_goes_scenario_40() {
 /// seen before the last letter.
 #[test]
 fn m21_producer_goes_unfenced() {
-    check(unbounded(20), || {
+    check(unbounded(60), || {
         let (producer, mut consumer) = one(1).unfenced().build().unwrap();
         let posting = with(producer, |producer| {
             producer.try_post(Letter::new(1)).unwrap();
@@ -317,7 +317,7 @@ fn m21_producer_goes_unfenced() {
 /// What the consumer wrote before it closed is seen by a producer that is refused.
 #[test]
 fn m21_reason_seen_by_the_producer() {
-    check(unbounded(5), || {
+    check(unbounded(7), || {
         let reason = Arc::new(Plain::new(0));
         let why = Arc::clone(&reason);
         let (producer, mut consumer) = one(1).unfenced().build().unwrap();
@@ -336,7 +336,7 @@ fn m21_reason_seen_by_the_producer() {
 /// What the producer wrote before it closed is seen by a consumer that finds the end.
 #[test]
 fn m21_reason_seen_by_the_consumer() {
-    check(unbounded(3), || {
+    check(unbounded(4), || {
         let reason = Arc::new(Plain::new(0));
         let why = Arc::clone(&reason);
         let (producer, consumer) = one(1).unfenced().build::<Letter>().unwrap();
