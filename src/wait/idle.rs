@@ -31,6 +31,8 @@ impl Patience {
     const SHORTEST_NS: u64 = 250;
     const FIRST_NS: u64 = 16_000;
     const LONGEST_NS: u64 = 64_000;
+    /// With more threads than CPUs somebody always wants the CPU, whatever the last yield met.
+    const LONGEST_CROWDED_NS: u64 = 500;
     /// A yield longer than this ran somebody else.
     #[cfg(not(mailring_loom))]
     const VAIN_YIELD_NS: u128 = 1_500;
@@ -38,6 +40,15 @@ impl Patience {
     pub(crate) fn new() -> Self {
         Self {
             spin_ns: Estimate::new(Self::FIRST_NS),
+        }
+    }
+
+    fn spin_ns(&self, crowded: bool) -> u64 {
+        let learnt = self.spin_ns.get();
+        if crowded {
+            learnt.min(Self::LONGEST_CROWDED_NS)
+        } else {
+            learnt
         }
     }
 
@@ -122,7 +133,7 @@ impl<'a> Idle<'a> {
         self.wait(ns, spin);
         self.spun_ns += ns;
         self.looks_until_around -= 1;
-        if self.spun_ns >= self.patience.spin_ns.get() {
+        if self.spun_ns >= self.patience.spin_ns(self.spell.crowded) {
             self.spun_ns = 0;
             self.looks_until_around = 0;
             self.yield_in_turn();
@@ -165,6 +176,16 @@ mod tests {
         assert_eq!(patience.spin_ns.get(), Patience::LONGEST_NS);
         patience.learn(true);
         assert_eq!(patience.spin_ns.get(), Patience::SHORTEST_NS);
+    }
+
+    #[test]
+    fn a_crowded_thread_never_spins_long_whatever_was_learnt() {
+        let patience = Patience::new();
+        for _ in 0..10 {
+            patience.learn(false);
+        }
+        assert_eq!(patience.spin_ns(false), Patience::LONGEST_NS);
+        assert_eq!(patience.spin_ns(true), Patience::LONGEST_CROWDED_NS);
     }
 
     #[test]

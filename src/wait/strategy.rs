@@ -120,7 +120,7 @@ impl WaitStrategy for Yielding {
 
 /// The default: spins for a short while, then sleeps and uses no CPU.
 ///
-/// With more threads than CPUs it hardly spins, and yields a few times before it sleeps, so that
+/// With more threads than CPUs it hardly spins, and yields up to 128 times before it sleeps, so that
 /// the threads take turns in batches rather than by wake-ups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parking {
@@ -130,7 +130,7 @@ pub struct Parking {
 impl Parking {
     const SPIN_NS: u64 = 10_000;
     const CROWDED_SPIN_NS: u64 = 250;
-    const CROWDED_YIELDS: u32 = 16;
+    const CROWDED_YIELDS: u32 = 128;
 
     /// Spins for about `time` before it sleeps; zero sleeps after the first empty look.
     #[must_use]
@@ -194,7 +194,7 @@ mod tests {
         let parking = Parking::default();
         assert_eq!(parking.step(spell(0, 0, true)), Step::Spin);
         assert_eq!(parking.step(spell(300, 0, true)), Step::Yield);
-        assert_eq!(parking.step(spell(300, 16, true)), Step::Park);
+        assert_eq!(parking.step(spell(300, 128, true)), Step::Park);
     }
 
     #[test]

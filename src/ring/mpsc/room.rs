@@ -21,7 +21,7 @@ enum Judgement {
 }
 
 /// How long a producer whose strategy never parks spins before it stands in line.
-const SPIN_BEFORE_LINE_NS: u64 = 20_000;
+const SPIN_BEFORE_LINE_NS: u64 = 100_000;
 
 impl<T> Ring<T> {
     pub(super) fn wait_in_line(
