@@ -64,14 +64,22 @@ pub(super) fn slots<S>(
         return Err(too_large);
     }
     let count = letters.next_power_of_two();
+    allocate(capacity, count, |index| make(index, count))
+}
+
+/// Makes `count` of something that a ring of `capacity` needs; checks before it allocates.
+pub(super) fn allocate<S>(
+    capacity: usize,
+    count: usize,
+    make: impl FnMut(usize) -> S,
+) -> Result<Box<[S]>, CapacityError> {
     let bytes = count
         .checked_mul(size_of::<S>())
         .filter(|bytes| isize::try_from(*bytes).is_ok())
-        .ok_or(too_large)?;
-    let mut slots = Vec::new();
-    slots
-        .try_reserve_exact(count)
+        .ok_or(CapacityError::TooLarge { capacity })?;
+    let mut made = Vec::new();
+    made.try_reserve_exact(count)
         .map_err(|_| CapacityError::OutOfMemory { capacity, bytes })?;
-    slots.extend((0..count).map(|index| make(index, count)));
-    Ok(slots.into_boxed_slice())
+    made.extend((0..count).map(make));
+    Ok(made.into_boxed_slice())
 }

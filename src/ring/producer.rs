@@ -212,8 +212,8 @@ impl<R: Ring> Producer<R> {
         self.ring.close()
     }
 
-    /// How many letters lie in the ring, those claimed and not yet published included: between 0
-    /// and the capacity, and possibly out of date when it arrives. Room is counted as the
+    /// How many letters lie in the ring (on an mpsc ring with those claimed and not yet published):
+    /// between 0 and the capacity, and possibly out of date when it arrives. Room is counted as the
     /// consumer gives it back, at the latest after a quarter of the ring.
     #[must_use]
     pub fn len(&self) -> usize {

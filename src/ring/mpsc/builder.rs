@@ -6,7 +6,7 @@ use super::shared::{Cold, Fixed, Ring};
 use super::slots::Slots;
 use super::{Consumer, Producer};
 use crate::ring::builder;
-use crate::ring::capacity::CapacityError;
+use crate::ring::capacity::{self, CapacityError};
 use crate::sync::{Arc, AtomicU32, AtomicU64, AtomicUsize, Counter};
 use crate::wait::{Hook, Line, Sleeper};
 use crossbeam_utils::CachePadded;
@@ -65,7 +65,7 @@ impl Builder {
     /// Makes the ring.
     ///
     /// # Errors
-    /// [`CapacityError`] where the capacity is 0 or absurd, before anything is allocated, or
+    /// [`CapacityError`] where the capacity is 0 or absurd, before any slot is allocated, or
     /// where memory is short.
     pub fn build<T>(self) -> Result<(Producer<T>, Consumer<T>), CapacityError> {
         let (config, options) = self.into_config();
@@ -75,15 +75,16 @@ impl Builder {
             hook,
         } = options;
         let slots = Slots::new(config.capacity, reserved, start)?;
+        let pending = capacity::allocate(config.capacity, reserved, |_| {
+            CachePadded::new(AtomicU32::new(0))
+        })?;
         let ring = Arc::new(Ring {
             tail: CachePadded::new(AtomicU64::new(start)),
             head: CachePadded::new(AtomicU64::new(start)),
             fixed: CachePadded::new(Fixed {
                 slots,
                 config,
-                reserved: (0..reserved)
-                    .map(|_| CachePadded::new(AtomicU32::new(0)))
-                    .collect(),
+                reserved: pending,
             }),
             cold: CachePadded::new(Cold {
                 producers: AtomicUsize::new(1),

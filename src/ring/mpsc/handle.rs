@@ -203,7 +203,9 @@ impl<T> Producer<T> {
 impl<T> Consumer<T> {
     /// For an owner driven by a hook ([`Builder::wake_by`](super::Builder::wake_by)): goes to rest
     /// and returns at once. [`Rest::Resting`] means that the hook will be called exactly once, by
-    /// whoever makes the next letter, kick or close; until then nothing may be taken.
+    /// whoever makes the next letter, kick or close; until then nothing may be taken. (An owner that
+    /// takes all the same may be called once more than it rests.) On a ring without a hook nobody
+    /// is called.
     #[must_use = "an owner that does not rest must look again"]
     pub fn rest(&mut self) -> Rest {
         if self.take_skipped_kick() {

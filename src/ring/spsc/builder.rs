@@ -30,8 +30,11 @@ impl Builder {
         Self::with_kind(capacity, Options::default())
     }
 
-    /// Uses a full fence per post instead of `membarrier(2)`, as on systems without it: posts
-    /// cost more, going to sleep costs less and interrupts no other thread.
+    /// Uses two fences per post and one per release instead of `membarrier(2)`, as on systems
+    /// without it: posts cost more, going to sleep costs less and interrupts no other thread.
+    ///
+    /// Also for processes that a sandbox will forbid the call after the ring was made: refused
+    /// then, it ends the process, for to go on would lose wake-ups.
     #[must_use]
     pub fn fences(mut self) -> Self {
         self.kind.fences = true;
@@ -59,7 +62,7 @@ impl Builder {
     /// Makes the ring.
     ///
     /// # Errors
-    /// [`CapacityError`] where the capacity is 0 or absurd, before anything is allocated, or
+    /// [`CapacityError`] where the capacity is 0 or absurd, before any slot is allocated, or
     /// where memory is short.
     pub fn build<T>(self) -> Result<(Producer<T>, Consumer<T>), CapacityError> {
         let (config, options) = self.into_config();

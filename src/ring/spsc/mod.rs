@@ -27,7 +27,7 @@ pub type Consumer<T> = super::Consumer<Ring<T>>;
 /// both sides.
 ///
 /// # Errors
-/// [`CapacityError`] where the capacity is 0 or absurd, before anything is allocated.
+/// [`CapacityError`] where the capacity is 0 or absurd, before any slot is allocated.
 ///
 /// ```
 /// use mailring::ring::spsc;
