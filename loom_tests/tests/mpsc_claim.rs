@@ -278,6 +278,11 @@ fn row_c_stamp_is_released() {
 }
 
 #[test]
+fn row_c1_run_stamp_is_released() {
+    assert_fails("m11b_batch_in_part", "c1", Relaxed, RACE);
+}
+
+#[test]
 fn row_d_stamp_is_acquired() {
     assert_fails("m1_two_producers_capacity_1", "d", Relaxed, RACE);
     assert_fails("m2_slot_reuse", "d", Relaxed, RACE);

@@ -20,7 +20,7 @@ pub struct Ring<T> {
     pub(super) cold: CachePadded<Cold>,
 }
 
-/// Never written after creation.
+/// Never written after creation; slots and the reservations' pending words lie elsewhere.
 pub(super) struct Fixed<T> {
     pub(super) slots: Slots<T>,
     pub(super) config: Config,

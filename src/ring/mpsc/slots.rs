@@ -100,7 +100,7 @@ impl<T> Slots<T> {
         // Release: pairs with Acquire in `published_from`; the values come first.
         self.slot(first)
             .stamp
-            .store(RUN | (first + 1), order!(c, Release));
+            .store(RUN | (first + 1), order!(c1, Release));
     }
 
     /// How many letters were published together at `sequence`; 0 where it is not published.

@@ -75,7 +75,7 @@ impl<T> Ring<T> {
 
     #[inline(always)]
     fn end_posting(&self) {
-        // Release: pairs with Acquire in `state`; the store of tail comes first (R12).
+        // Release: pairs with Acquire in `judge_closed`; the store of tail comes first (R12).
         self.posting.store(0, order!(s6, Release));
     }
 
