@@ -1,0 +1,175 @@
+//! What is measured, as numbers: the key under which results are compared.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The kinds of measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Workload {
+    /// How long the machine itself stops a thread now and then.
+    Hiccup,
+    /// Time per letter, from core to core, with the queue kept busy.
+    Throughput,
+    /// Time of a letter there and another one back.
+    Rtt,
+    /// Time from when a letter was to be posted until it was taken, at a given rate.
+    Latency,
+    /// CPU time of a consumer that waits and gets nothing.
+    Idle,
+    /// Round trips of a cache line between each two CPUs.
+    Cores,
+}
+
+/// Who waits, and how.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Each subject waits in its own best way.
+    AsShipped,
+    /// This tool waits, in the same way for all, around calls that do not.
+    SameWaiting,
+}
+
+/// When letters are to be posted in an open loop.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arrivals {
+    /// At equal distances.
+    Constant,
+    /// Independently of each other, as most things that come from many sources.
+    Poisson,
+    /// In groups of 32 at one moment, the groups at equal distances.
+    Burst,
+}
+
+/// From when a latency counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Time {
+    /// From the moment at which the letter was to be posted, so that a stall counts for all letters
+    /// it held up.
+    Response,
+    /// From the moment at which its post began.
+    Service,
+}
+
+/// What is measured, but for the subject.
+#[derive(Clone, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+pub struct Case {
+    /// The kind of measurement.
+    pub workload: Workload,
+    /// Who waits.
+    pub mode: Mode,
+    /// Threads that post.
+    pub producers: usize,
+    /// Letters to a claim.
+    pub batch: usize,
+    /// Letters the queue holds.
+    pub capacity: usize,
+    /// Size of a letter.
+    pub payload_bytes: usize,
+    /// Letters a second, of all producers together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_per_s: Option<u64>,
+    /// When they are to be posted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<Arrivals>,
+    /// How long one who asks thinks between two round trips.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think_ns: Option<u64>,
+    /// From when a latency counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<Time>,
+    /// Between which two CPUs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_pair: Option<[usize; 2]>,
+}
+
+impl Case {
+    /// The case of a workload in which nothing else matters: one producer, unbatched, 1024 letters
+    /// of 8 bytes.
+    #[must_use]
+    pub fn plain(workload: Workload, mode: Mode) -> Self {
+        Self {
+            workload,
+            mode,
+            producers: 1,
+            batch: 1,
+            capacity: 1024,
+            payload_bytes: 8,
+            rate_per_s: None,
+            arrivals: None,
+            think_ns: None,
+            time: None,
+            cpu_pair: None,
+        }
+    }
+
+    /// Threads that run in it at once.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        match self.workload {
+            Workload::Hiccup => 1,
+            Workload::Throughput | Workload::Latency => self.producers + 1,
+            Workload::Rtt | Workload::Cores => 2,
+            Workload::Idle => 1,
+        }
+    }
+
+    /// What its figures are.
+    #[must_use]
+    pub fn unit(&self) -> &'static str {
+        match self.workload {
+            Workload::Throughput => "ns/letter",
+            Workload::Rtt | Workload::Cores => "ns/round trip",
+            Workload::Latency | Workload::Hiccup => "ns",
+            Workload::Idle => "% of a CPU",
+        }
+    }
+}
+
+impl fmt::Display for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Hiccup => "hiccup",
+            Self::Throughput => "throughput",
+            Self::Rtt => "rtt",
+            Self::Latency => "latency",
+            Self::Idle => "idle",
+            Self::Cores => "cores",
+        })
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::AsShipped => "as shipped",
+            Self::SameWaiting => "same waiting",
+        })
+    }
+}
+
+impl fmt::Display for Arrivals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Constant => "constant",
+            Self::Poisson => "poisson",
+            Self::Burst => "burst",
+        })
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Response => "response",
+            Self::Service => "service",
+        })
+    }
+}

@@ -1,0 +1,75 @@
+//! The clock of all measurements: raw ticks now, nanoseconds after the run.
+
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// A reading of [`Clock::now`]. Readings of different CPUs are compared, so see
+/// [`Machine`](crate::machine::Machine) for whether they may be.
+pub type Ticks = u64;
+
+/// Reads the CPU's time stamp counter where that runs at a constant rate, else the system's
+/// monotone clock, which then is behind the same face.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    quanta: quanta::Clock,
+    ticks_per_us: f64,
+}
+
+impl Clock {
+    /// The clock. The first call takes up to 200 ms to measure the counter's rate.
+    #[must_use]
+    pub fn shared() -> &'static Self {
+        static SHARED: OnceLock<Clock> = OnceLock::new();
+        SHARED.get_or_init(|| {
+            let quanta = quanta::Clock::new();
+            // The rate for deadlines: how many ticks a microsecond has.
+            let ns_per_gibi = quanta.delta_as_nanos(0, 1 << 30);
+            Self {
+                quanta,
+                ticks_per_us: (1u64 << 30) as f64 * 1e3 / ns_per_gibi as f64,
+            }
+        })
+    }
+
+    /// The time in ticks. Not ordered against what the CPU does before and after.
+    #[inline]
+    #[must_use]
+    pub fn now(&self) -> Ticks {
+        self.quanta.raw()
+    }
+
+    /// Ticks in nanoseconds.
+    #[inline]
+    #[must_use]
+    pub fn ns(&self, ticks: Ticks) -> u64 {
+        self.quanta.delta_as_nanos(0, ticks)
+    }
+
+    /// Nanoseconds in ticks, with fractions.
+    #[must_use]
+    pub fn ticks(&self, ns: f64) -> f64 {
+        ns * self.ticks_per_us / 1e3
+    }
+
+    /// Whether the ticks are those of the CPU's counter: their rate is then not the system clock's.
+    #[must_use]
+    pub fn is_tsc(&self) -> bool {
+        let (ticks, start) = (self.now(), Instant::now());
+        while start.elapsed() < Duration::from_micros(200) {}
+        let passed = self.now().saturating_sub(ticks);
+        let ns = start.elapsed().as_nanos() as f64;
+        // The system clock's ticks are nanoseconds, so its rate is one to well within a percent.
+        (passed as f64 / ns - 1.0).abs() > 0.02
+    }
+
+    /// What one reading costs, in nanoseconds.
+    #[must_use]
+    pub fn cost_ns(&self) -> f64 {
+        const READINGS: u32 = 10_000;
+        let start = Instant::now();
+        for _ in 0..READINGS {
+            std::hint::black_box(self.now());
+        }
+        start.elapsed().as_nanos() as f64 / f64::from(READINGS)
+    }
+}

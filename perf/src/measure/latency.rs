@@ -1,0 +1,158 @@
+//! An open loop: letters are to be posted at moments fixed beforehand, whatever the queue does.
+//!
+//! P1. A letter carries the moment it was to be posted at and the moment its post began. A stall,
+//!     of the queue or of the posting thread, so counts in the response time of each letter it
+//!     held up; nothing is corrected afterwards.
+
+use super::schedule::Schedule;
+use super::{Site, Way};
+use crate::case::{Arrivals, Case};
+use crate::clock::Ticks;
+use crate::letter::Letter;
+use crate::measure::throughput::DRAINED_MAX;
+use crate::pause::Pause;
+use crate::recorder::Recorder;
+use crate::subject::{Producer, Subject};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// The word of each producer's last letter.
+const LAST: u64 = u64::MAX;
+
+/// What one round gave.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// From when each letter was to be posted until it was taken.
+    pub(crate) response: Recorder,
+    /// From when its post began.
+    pub(crate) service: Recorder,
+    /// Letters taken a second.
+    pub(crate) achieved_per_s: f64,
+    /// Letters that were not posted, for too much time had passed.
+    pub(crate) unsent: u64,
+}
+
+/// Posts at `case.rate_per_s` for `duration`, and as long again and a second more if the letters
+/// cannot be got rid of at that rate.
+pub(crate) fn run<S: Subject, L: Letter, W: Way>(
+    site: &Site,
+    case: &Case,
+    duration: Duration,
+) -> Outcome {
+    let (producers, mut consumer) = S::queue::<L>(site.setting(case));
+    let rate = case.rate_per_s.expect("an open loop has a rate") as f64;
+    let arrivals = case.arrivals.unwrap_or(Arrivals::Poisson);
+    let threads = case.threads();
+    let count = case.producers;
+    let unsent = &AtomicU64::new(0);
+    let ready = &Barrier::new(threads);
+    let start = &AtomicU64::new(0);
+
+    let (response, service, last) = thread::scope(|scope| {
+        for (index, mut producer) in producers.into_iter().enumerate() {
+            let place = index as f64 / count as f64;
+            let schedule =
+                Schedule::new(arrivals, rate / count as f64, site.seed + index as u64, place);
+            scope.spawn(move || {
+                site.cpus.pin(index + 1, threads);
+                ready.wait();
+                // The moments of all producers count from the same one, a little ahead.
+                let mine = site.clock.now() + site.clock.ticks(START_NS) as u64;
+                // Relaxed: whoever comes first says when; the value is all there is to say.
+                let start = match start.compare_exchange(0, mine, Ordering::Relaxed, Ordering::Relaxed) {
+                    Ok(_) => mine,
+                    Err(others) => others,
+                };
+                let left = post_all::<L, W>(site, case, &mut producer, schedule, start, duration);
+                // Relaxed: read after the threads have been joined.
+                unsent.fetch_add(left, Ordering::Relaxed);
+            });
+        }
+        let taking = scope.spawn(move || {
+            site.cpus.pin(0, threads);
+            let mut pause = Pause::new(site.cpus.crowded(threads));
+            let (mut response, mut service) = (site.recorder(), site.recorder());
+            let (mut ended, mut last) = (0, 0);
+            ready.wait();
+            while ended < count {
+                W::drain(&mut consumer, &mut pause, DRAINED_MAX, |letter: L| {
+                    if letter.word() == LAST {
+                        ended += 1;
+                        return;
+                    }
+                    let now = site.clock.now();
+                    last = now;
+                    let end = site.clock.ns(now);
+                    response.record_between(site.clock.ns(letter.word()), end);
+                    service.record_between(site.clock.ns(letter.second_word()), end);
+                });
+            }
+            (response, service, last)
+        });
+        taking.join().expect("a subject's consumer panicked")
+    });
+
+    // Relaxed: the threads have been joined.
+    let start = start.load(Ordering::Relaxed);
+    let passed_ns = site.clock.ns(last.saturating_sub(start)).max(1);
+    // Between the last two moments there is a gap that may be longer than what was left.
+    let passed_ns = (passed_ns as f64).max(duration.as_nanos() as f64);
+    Outcome {
+        achieved_per_s: response.count() as f64 * 1e9 / passed_ns,
+        response,
+        service,
+        unsent: unsent.load(Ordering::Relaxed),
+    }
+}
+
+/// How long after the threads are ready the schedule begins.
+const START_NS: f64 = 50_000.0;
+
+/// Posts what is to be posted within `duration`, then the last letter. Returns how many were not
+/// posted, for twice that time and a second had passed.
+fn post_all<L: Letter, W: Way>(
+    site: &Site,
+    case: &Case,
+    producer: &mut impl Producer<L>,
+    schedule: Schedule,
+    start: Ticks,
+    duration: Duration,
+) -> u64 {
+    let crowded = site.cpus.crowded(case.threads());
+    let mut pause = Pause::new(crowded);
+    let duration_ns = duration.as_nanos() as f64;
+    let give_up = start + site.clock.ticks(2.0 * duration_ns + 1e9) as u64;
+    let mut moments = schedule.take_while(|&moment_ns| moment_ns < duration_ns);
+    while let Some(moment_ns) = moments.next() {
+        let intended = start + site.clock.ticks(moment_ns) as u64;
+        let Some(now) = wait_until(site, intended, crowded) else {
+            break;
+        };
+        if now > give_up {
+            let left = 1 + moments.count() as u64;
+            W::post(producer, &mut pause, L::new(LAST));
+            return left;
+        }
+        W::post(producer, &mut pause, L::pair(intended, now));
+    }
+    W::post(producer, &mut pause, L::new(LAST));
+    0
+}
+
+/// Stays awake until a moment, and returns when it was over; nothing if the user wants to stop.
+fn wait_until(site: &Site, moment: Ticks, crowded: bool) -> Option<Ticks> {
+    loop {
+        let now = site.clock.now();
+        if site.is_interrupted() {
+            return None;
+        }
+        if now >= moment {
+            return Some(now);
+        }
+        if crowded {
+            thread::yield_now();
+        }
+    }
+}

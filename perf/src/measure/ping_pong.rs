@@ -1,0 +1,47 @@
+//! Two words on cache lines of their own, written by turns: what the machine itself takes.
+
+use super::Site;
+use crate::place;
+use crate::recorder::Recorder;
+use crossbeam_utils::CachePadded;
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+/// Round trips between two CPUs after a tenth as many to warm up.
+pub(crate) fn run(site: &Site, [asking, answering]: [usize; 2], trips: u64) -> Recorder {
+    let ping = &CachePadded::new(AtomicU64::new(0));
+    let pong = &CachePadded::new(AtomicU64::new(0));
+    let warm_up = trips / 10;
+    let all = trips + warm_up;
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            place::pin_to(&[answering]);
+            for trip in 1..=all {
+                // Acquire and Release: each pairs with the other thread's; the turn is the message.
+                while ping.load(Ordering::Acquire) != trip {
+                    spin_loop();
+                }
+                pong.store(trip, Ordering::Release);
+            }
+        });
+        let asking = scope.spawn(move || {
+            place::pin_to(&[asking]);
+            let mut recorder = site.recorder();
+            for trip in 1..=all {
+                let start = site.clock.now();
+                // Release and Acquire: as above.
+                ping.store(trip, Ordering::Release);
+                while pong.load(Ordering::Acquire) != trip {
+                    spin_loop();
+                }
+                let end = site.clock.now();
+                if trip > warm_up {
+                    recorder.record(site.clock.ns(end.saturating_sub(start)));
+                }
+            }
+            recorder
+        });
+        asking.join().expect("nothing panics here")
+    })
+}

@@ -1,0 +1,69 @@
+//! A letter there and another one back.
+
+use super::{Site, Way};
+use crate::case::Case;
+use crate::letter::Letter;
+use crate::pause::Pause;
+use crate::recorder::Recorder;
+use crate::subject::Subject;
+use std::thread;
+
+/// The word of the letter after which the answering thread ends.
+const LAST: u64 = u64::MAX;
+
+/// Round trips through two queues of a kind, after a tenth as many to warm up.
+pub(crate) fn run<S: Subject, L: Letter, W: Way>(site: &Site, case: &Case, trips: u64) -> Recorder {
+    let setting = site.setting(case);
+    let (mut asks, mut asked) = S::queue::<L>(setting);
+    let (mut answers, mut answered) = S::queue::<L>(setting);
+    let mut ask = asks.pop().expect("a producer for one");
+    let mut answer = answers.pop().expect("a producer for one");
+    let warm_up = trips / 10;
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            site.cpus.pin(1, 2);
+            let mut pause = Pause::new(setting.crowded);
+            let mut word = 0;
+            while word != LAST {
+                let each = |letter: L| word = letter.word();
+                if W::drain(&mut asked, &mut pause, 1, each) > 0 {
+                    W::post(&mut answer, &mut pause, L::new(word));
+                }
+            }
+        });
+        let asking = scope.spawn(move || {
+            site.cpus.pin(0, 2);
+            let mut pause = Pause::new(setting.crowded);
+            let mut recorder = site.recorder();
+            let mut trip = |word| {
+                let start = site.clock.now();
+                W::post(&mut ask, &mut pause, L::new(word));
+                while W::drain(&mut answered, &mut pause, 1, |_| {}) == 0 {}
+                site.clock.now().saturating_sub(start)
+            };
+            for done in 0..trips + warm_up {
+                if let Some(think_ns) = case.think_ns {
+                    think(site, think_ns);
+                }
+                let ticks = trip(done);
+                if done >= warm_up {
+                    recorder.record(site.clock.ns(ticks));
+                }
+                if site.is_interrupted() {
+                    break;
+                }
+            }
+            trip(LAST);
+            recorder
+        });
+        asking.join().expect("a subject panicked")
+    })
+}
+
+/// Stays awake and does nothing.
+fn think(site: &Site, ns: u64) {
+    let until = site.clock.now() + site.clock.ticks(ns as f64) as u64;
+    while site.clock.now() < until {
+        std::hint::spin_loop();
+    }
+}

@@ -1,0 +1,67 @@
+//! Letters from core to core as fast as they go.
+
+use super::{Site, Unsound, Way};
+use crate::case::Case;
+use crate::letter::{Batch, Letter};
+use crate::pause::Pause;
+use crate::subject::Subject;
+use std::sync::Barrier;
+use std::thread;
+use std::time::Instant;
+
+/// The most letters taken by one call.
+pub(crate) const DRAINED_MAX: usize = 256;
+
+/// Sends about `letters` letters through a new queue and returns the time per letter in
+/// nanoseconds, from when all threads are ready until the last letter is taken.
+pub(crate) fn run<S: Subject, L: Letter, W: Way>(
+    site: &Site,
+    case: &Case,
+    letters: u64,
+) -> Result<f64, Unsound> {
+    let (producers, mut consumer) = S::queue::<L>(site.setting(case));
+    let threads = case.threads();
+    let batch = case.batch as u64;
+    let each_posts = letters.div_ceil(case.producers as u64).div_ceil(batch) * batch;
+    let all = each_posts * case.producers as u64;
+    let crowded = site.cpus.crowded(threads);
+    let ready = &Barrier::new(threads);
+
+    let (taken, sum, time) = thread::scope(|scope| {
+        for (index, mut producer) in producers.into_iter().enumerate() {
+            scope.spawn(move || {
+                site.cpus.pin(index + 1, threads);
+                let mut pause = Pause::new(crowded);
+                ready.wait();
+                if batch == 1 {
+                    for word in 0..each_posts {
+                        W::post(&mut producer, &mut pause, L::new(word));
+                    }
+                } else {
+                    for first in (0..each_posts).step_by(case.batch) {
+                        W::post_batch(&mut producer, &mut pause, Batch::new(first, case.batch));
+                    }
+                }
+            });
+        }
+        let taking = scope.spawn(move || {
+            site.cpus.pin(0, threads);
+            let mut pause = Pause::new(crowded);
+            let (mut taken, mut sum) = (0, 0u64);
+            ready.wait();
+            let start = Instant::now();
+            while taken < all {
+                let each = |letter: L| sum = sum.wrapping_add(letter.word());
+                taken += W::drain(&mut consumer, &mut pause, DRAINED_MAX, each) as u64;
+            }
+            (taken, sum, start.elapsed())
+        });
+        taking.join().expect("a subject's consumer panicked")
+    });
+
+    let one_sum = (each_posts as u128 * (each_posts as u128 - 1) / 2) as u64;
+    if taken != all || sum != one_sum.wrapping_mul(case.producers as u64) {
+        return Err(Unsound { posted: all, taken });
+    }
+    Ok(time.as_nanos() as f64 / all as f64)
+}

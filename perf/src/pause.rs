@@ -1,0 +1,44 @@
+//! What this tool does between two looks where the subject is not to wait by itself.
+
+use std::hint::spin_loop;
+use std::thread;
+
+/// The one policy of all *same waiting* runs, and of subjects that leave waiting to their user:
+/// a spin hint after each look that found nothing; where there are more threads than CPUs, a yield
+/// after each such look from the 21st in a row on.
+#[derive(Clone, Copy, Debug)]
+pub struct Pause {
+    looks_before_yield: u32,
+    looks: u32,
+}
+
+impl Pause {
+    /// Spins `LOOKS_BEFORE_YIELD` times before yielding where the threads are `crowded`, and never
+    /// yields otherwise.
+    #[must_use]
+    pub fn new(crowded: bool) -> Self {
+        Self {
+            looks_before_yield: if crowded { LOOKS_BEFORE_YIELD } else { u32::MAX },
+            looks: 0,
+        }
+    }
+
+    /// To be called after a look that found something.
+    #[inline]
+    pub fn found(&mut self) {
+        self.looks = 0;
+    }
+
+    /// To be called after a look that found nothing.
+    #[inline]
+    pub fn wait(&mut self) {
+        if self.looks < self.looks_before_yield {
+            self.looks += 1;
+            spin_loop();
+        } else {
+            thread::yield_now();
+        }
+    }
+}
+
+const LOOKS_BEFORE_YIELD: u32 = 20;

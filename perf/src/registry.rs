@@ -1,0 +1,223 @@
+//! The subjects a run can choose from.
+
+use crate::case::{Case, Mode, Time, Workload};
+use crate::letter::{Letter, Words};
+use crate::measure::{
+    AsShipped, Effort, Reading, SameWaiting, Site, Unsound, Way, idle, latency, rtt, throughput,
+};
+use crate::subject::Subject;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// What a subject can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Abilities {
+    /// It is a queue; else a baseline, which is measured in round trips alone.
+    pub is_queue: bool,
+    /// Several threads may post.
+    pub many_producers: bool,
+    /// Several letters can be posted at once.
+    pub batches: bool,
+    /// Its own waiting sleeps.
+    pub blocks: bool,
+}
+
+/// Why a subject has no part in a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unfit {
+    /// It takes one producer.
+    #[error("is for one producer")]
+    OneProducer,
+    /// It posts letters one by one.
+    #[error("has no batches")]
+    NoBatches,
+    /// It has no waiting that sleeps.
+    #[error("cannot sleep")]
+    NeverSleeps,
+    /// A baseline, where a queue is needed.
+    #[error("is no queue")]
+    NoQueue,
+    /// A baseline that waits in the other way.
+    #[error("waits otherwise")]
+    OtherWaiting,
+    /// The system does not tell what the case measures.
+    #[error("cannot be told on this system")]
+    Untold,
+}
+
+/// A round that could not be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RoundError {
+    /// The subject has no part in the case.
+    #[error(transparent)]
+    Unfit(#[from] Unfit),
+    /// The subject is no sound queue.
+    #[error(transparent)]
+    Unsound(#[from] Unsound),
+}
+
+/// Something that can be measured, with its types forgotten.
+pub trait Measured: Sync {
+    /// Its name.
+    fn name(&self) -> &'static str;
+
+    /// What it is.
+    fn about(&self) -> &'static str;
+
+    /// The crate it is from.
+    fn package(&self) -> &'static str;
+
+    /// What it can do.
+    fn abilities(&self) -> Abilities;
+
+    /// One round of a case it is fit for.
+    ///
+    /// # Errors
+    /// [`RoundError`], if it is not, or is unsound.
+    fn round(&self, site: &Site, case: &Case, effort: Effort) -> Result<Vec<Reading>, RoundError>;
+
+    /// Whether it has a part in a case.
+    ///
+    /// # Errors
+    /// Why it has not.
+    fn fits(&self, case: &Case) -> Result<(), Unfit> {
+        let can = self.abilities();
+        let sleeps = match case.workload {
+            Workload::Rtt | Workload::Latency => case.mode == Mode::AsShipped,
+            _ => false,
+        };
+        if !can.is_queue && case.workload != Workload::Rtt {
+            Err(Unfit::NoQueue)
+        } else if case.producers > 1 && !can.many_producers {
+            Err(Unfit::OneProducer)
+        } else if case.batch > 1 && !can.batches {
+            Err(Unfit::NoBatches)
+        } else if sleeps && !can.blocks {
+            Err(Unfit::NeverSleeps)
+        } else if !sleeps && !can.is_queue && can.blocks {
+            Err(Unfit::OtherWaiting)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// The subjects, in the order in which lists have them.
+#[derive(Default)]
+pub struct Registry {
+    subjects: Vec<Box<dyn Measured>>,
+}
+
+impl Registry {
+    /// None.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// And this one. A subject of the same name is replaced.
+    #[must_use]
+    pub fn with<S: Subject>(self) -> Self {
+        self.with_measured(Queue::<S>(PhantomData))
+    }
+
+    /// And this one, which need not be a queue.
+    #[must_use]
+    pub fn with_measured(mut self, subject: impl Measured + 'static) -> Self {
+        self.subjects.retain(|other| other.name() != subject.name());
+        self.subjects.push(Box::new(subject));
+        self
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &dyn Measured> {
+        self.subjects.iter().map(AsRef::as_ref)
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter().map(|subject| subject.name())).finish()
+    }
+}
+
+struct Queue<S>(PhantomData<fn() -> S>);
+
+/// Sizes of a letter in bytes that can be chosen.
+pub const PAYLOADS: [usize; 3] = [8, 16, 56];
+
+impl<S: Subject> Queue<S> {
+    fn with_way<W: Way>(site: &Site, case: &Case, effort: Effort) -> Result<Vec<Reading>, RoundError> {
+        match case.payload_bytes {
+            8 => Self::with_letter::<Words<1>, W>(site, case, effort),
+            16 => Self::with_letter::<Words<2>, W>(site, case, effort),
+            56 => Self::with_letter::<Words<7>, W>(site, case, effort),
+            other => unreachable!("a payload of {other} bytes cannot be chosen"),
+        }
+    }
+
+    fn with_letter<L: Letter, W: Way>(
+        site: &Site,
+        case: &Case,
+        effort: Effort,
+    ) -> Result<Vec<Reading>, RoundError> {
+        match (case.workload, effort) {
+            (Workload::Throughput, Effort::Count(letters)) => {
+                let value = throughput::run::<S, L, W>(site, case, letters)?;
+                Ok(vec![Reading { value, ..Reading::default() }])
+            }
+            (Workload::Rtt, Effort::Count(trips)) => {
+                Ok(vec![Reading::of_median(rtt::run::<S, L, W>(site, case, trips))])
+            }
+            (Workload::Latency, Effort::Time(duration)) => {
+                let outcome = latency::run::<S, L, W>(site, case, duration);
+                let reading = |recorder, time| Reading {
+                    time: Some(time),
+                    achieved_per_s: Some(outcome.achieved_per_s),
+                    unsent: outcome.unsent,
+                    ..Reading::of_p99(recorder)
+                };
+                Ok(vec![
+                    reading(outcome.response, Time::Response),
+                    reading(outcome.service, Time::Service),
+                ])
+            }
+            (Workload::Idle, Effort::Time(duration)) => {
+                let value = idle::run::<S, L>(site, case, duration).ok_or(Unfit::Untold)?;
+                Ok(vec![Reading { value, ..Reading::default() }])
+            }
+            (workload, effort) => unreachable!("{workload} takes no effort of {effort:?}"),
+        }
+    }
+}
+
+impl<S: Subject> Measured for Queue<S> {
+    fn name(&self) -> &'static str {
+        S::NAME
+    }
+
+    fn about(&self) -> &'static str {
+        S::ABOUT
+    }
+
+    fn package(&self) -> &'static str {
+        S::PACKAGE
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities {
+            is_queue: true,
+            many_producers: S::MANY_PRODUCERS,
+            batches: S::BATCHES,
+            blocks: S::BLOCKS,
+        }
+    }
+
+    fn round(&self, site: &Site, case: &Case, effort: Effort) -> Result<Vec<Reading>, RoundError> {
+        self.fits(case)?;
+        match case.mode {
+            Mode::AsShipped => Self::with_way::<AsShipped>(site, case, effort),
+            Mode::SameWaiting => Self::with_way::<SameWaiting>(site, case, effort),
+        }
+    }
+}

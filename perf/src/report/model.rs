@@ -1,0 +1,125 @@
+//! The result file: what a run found, in the form in which it is written and read again.
+
+use crate::case::Case;
+use crate::machine::Machine;
+use crate::recorder::Recorder;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A run's results, with all that is needed to judge them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Report {
+    /// Where it was measured.
+    pub machine: Machine,
+    /// What was asked for, as a command line.
+    pub command: String,
+    /// Whether the user ended it before all was measured.
+    pub partial: bool,
+    /// What a reader should know besides: subjects left out, machines too small.
+    pub notes: Vec<String>,
+    /// One series for each case and subject, in the order in which they were measured.
+    pub results: Vec<Series>,
+}
+
+/// The rounds of one subject in one case.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Series {
+    /// What was measured.
+    #[serde(flatten)]
+    pub case: Case,
+    /// Of what.
+    pub subject: String,
+    /// Whether there were more threads than CPUs.
+    pub crowded: bool,
+    /// The unit of `rounds`, `min`, `median` and `max`.
+    pub unit: String,
+    /// Each round's figure, in order.
+    pub rounds: Vec<f64>,
+    /// The smallest of them.
+    pub min: f64,
+    /// The median of them.
+    pub median: f64,
+    /// The largest of them.
+    pub max: f64,
+    /// The reference divided by this subject, round by round; nothing for the reference itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<Ratio>,
+    /// Beside each round, what the machine did.
+    pub round_facts: Vec<RoundFacts>,
+    /// Over all rounds, in nanoseconds, by name: `"50"`, `"99"`, `"99.9"` and so on, and `"max"`.
+    /// One with fewer than ten samples above it is null.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percentiles: Option<BTreeMap<String, Option<u64>>>,
+    /// How many times were recorded over all rounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<u64>,
+    /// How many of them were longer than a recorder takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over_range: Option<u64>,
+    /// How many of them came out below zero and count as zero.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub negative: Option<u64>,
+    /// Letters a second that came through, the least of all rounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub achieved_per_s: Option<f64>,
+    /// Letters that were to be posted and were not, for it had taken too long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsent: Option<u64>,
+    /// All times, over all rounds.
+    #[serde(skip)]
+    pub recorder: Option<Recorder>,
+}
+
+/// How the reference compares to a subject: below one, the reference takes less.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ratio {
+    /// The reference's name.
+    pub of: String,
+    /// Round by round.
+    pub rounds: Vec<f64>,
+    /// The smallest of them.
+    pub min: f64,
+    /// The median of them.
+    pub median: f64,
+    /// The largest of them.
+    pub max: f64,
+}
+
+/// What the machine did around a round.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RoundFacts {
+    /// The round trip of a cache line just before and just after, in nanoseconds.
+    pub ping_pong_ns: [f64; 2],
+    /// Whether these differ so much that the round says little.
+    pub moved: bool,
+}
+
+/// The percentiles told of times, in percent.
+pub const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
+
+/// The smallest, the median and the largest; zeros for none.
+#[must_use]
+pub fn spread(values: &[f64]) -> (f64, f64, f64) {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match (sorted.first(), sorted.last()) {
+        (Some(&min), Some(&max)) if sorted.len() % 2 == 0 => {
+            (min, f64::midpoint(sorted[middle - 1], sorted[middle]), max)
+        }
+        (Some(&min), Some(&max)) => (min, sorted[middle], max),
+        _ => (0.0, 0.0, 0.0),
+    }
+}
+
+/// A recorder's percentiles by name.
+#[must_use]
+pub fn percentiles(recorder: &Recorder) -> BTreeMap<String, Option<u64>> {
+    let mut named: BTreeMap<_, _> = PERCENTILES
+        .iter()
+        .map(|&percent| (percent.to_string(), recorder.percentile(percent)))
+        .collect();
+    let max = (recorder.count() > 0).then(|| recorder.max());
+    named.insert("max".to_owned(), max);
+    named
+}
