@@ -88,8 +88,9 @@ pub struct Ratio {
 /// What the machine did around a round.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RoundFacts {
-    /// The round trip of a cache line just before and just after, in nanoseconds.
-    pub ping_pong_ns: [f64; 2],
+    /// The round trip of a cache line just before and just after, in nanoseconds; null where there
+    /// is one CPU alone.
+    pub ping_pong_ns: Option<[f64; 2]>,
     /// Whether these differ so much that the round says little.
     pub moved: bool,
 }
