@@ -40,6 +40,9 @@ pub enum Unfit {
     /// A baseline that waits in the other way.
     #[error("waits otherwise")]
     OtherWaiting,
+    /// Its two threads must each have a CPU.
+    #[error("needs two CPUs")]
+    NeedsTwoCpus,
     /// The system does not tell what the case measures.
     #[error("cannot be told on this system")]
     Untold,

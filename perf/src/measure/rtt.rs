@@ -61,7 +61,7 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(site: &Site, case: &Case, trips
 }
 
 /// Stays awake and does nothing.
-fn think(site: &Site, ns: u64) {
+pub(crate) fn think(site: &Site, ns: u64) {
     let until = site.clock.now() + site.clock.ticks(ns as f64) as u64;
     while site.clock.now() < until {
         std::hint::spin_loop();

@@ -3,6 +3,7 @@
 //! A poller and `try_publish` leave waiting to their user, and the strategies the crate ships only
 //! spin, so as shipped it waits as this tool's [`Pause`] does.
 
+use super::Half;
 use crate::letter::{Batch, Letter};
 use crate::pause::Pause;
 use crate::subject::{Consumer, Producer, Setting, Subject};
@@ -10,13 +11,6 @@ use disruptor::{
     BusySpinWithSpinLoopHint, EventPoller, MultiProducer, MultiProducerBarrier, Polling,
     Producer as _, SingleConsumerBarrier, SingleProducer, SingleProducerBarrier,
 };
-
-/// A half and how it waits.
-#[derive(Debug)]
-pub struct Half<H> {
-    half: H,
-    pause: Pause,
-}
 
 macro_rules! disruptor {
     ($subject:ident, $build:ident, $producer:ident, $barrier:ident, $name:literal, $about:literal, $many:literal, $producers:expr) => {

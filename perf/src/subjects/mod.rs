@@ -1,12 +1,32 @@
 //! The subjects this tool brings: our rings, their peers in their best idiomatic form, and what
 //! the machine itself can do.
 
+mod crossbeam_array_queue;
+mod crossbeam_channel;
+mod crossfire;
 mod disruptor;
+mod flume;
+mod kanal;
 mod mailring;
+mod raw;
+mod rtrb;
+mod std_mpsc;
+mod thingbuf;
+mod tokio_mpsc;
 
+pub use crossbeam_array_queue::CrossbeamArrayQueue;
+pub use crossbeam_channel::CrossbeamChannel;
+pub use crossfire::Crossfire;
 pub use disruptor::{DisruptorMulti, DisruptorSingle};
+pub use flume::Flume;
+pub use kanal::Kanal;
 pub use mailring::{MailringMpsc, MailringSpsc};
+pub use rtrb::Rtrb;
+pub use std_mpsc::StdMpsc;
+pub use thingbuf::Thingbuf;
+pub use tokio_mpsc::TokioMpsc;
 
+use crate::pause::Pause;
 use crate::registry::Registry;
 
 /// All of them.
@@ -17,4 +37,37 @@ pub fn all() -> Registry {
         .with::<MailringSpsc>()
         .with::<DisruptorMulti>()
         .with::<DisruptorSingle>()
+        .with::<CrossbeamChannel>()
+        .with::<CrossbeamArrayQueue>()
+        .with::<StdMpsc>()
+        .with::<Kanal>()
+        .with::<Flume>()
+        .with::<Crossfire>()
+        .with::<Thingbuf>()
+        .with::<Rtrb>()
+        .with::<TokioMpsc>()
+        .with_measured(raw::PingPong)
+        .with_measured(raw::PARK)
+        .with_measured(raw::FUTEX)
+}
+
+/// A half of a queue that leaves waiting to its user, and how it waits here.
+#[derive(Debug)]
+pub struct Half<H> {
+    half: H,
+    pause: Pause,
+}
+
+impl<H> Half<H> {
+    /// Looks until there is something.
+    #[inline]
+    fn until<T>(&mut self, mut look: impl FnMut(&mut H) -> Option<T>) -> T {
+        loop {
+            if let Some(found) = look(&mut self.half) {
+                self.pause.found();
+                return found;
+            }
+            self.pause.wait();
+        }
+    }
 }

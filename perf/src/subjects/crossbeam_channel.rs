@@ -1,0 +1,50 @@
+//! crossbeam-channel, bounded.
+
+use crate::letter::Letter;
+use crate::subject::{Consumer, Producer, Setting, Subject};
+use crossbeam_channel::{Receiver, Sender};
+
+/// `crossbeam_channel::bounded`.
+#[derive(Debug)]
+pub struct CrossbeamChannel;
+
+impl Subject for CrossbeamChannel {
+    const NAME: &'static str = "crossbeam-channel";
+    const ABOUT: &'static str = "bounded channel";
+    const PACKAGE: &'static str = "crossbeam-channel";
+    const MANY_PRODUCERS: bool = true;
+    const BATCHES: bool = false;
+    const BLOCKS: bool = true;
+    type Producer<L: Letter> = Sender<L>;
+    type Consumer<L: Letter> = Receiver<L>;
+
+    fn queue<L: Letter>(setting: Setting) -> (Vec<Self::Producer<L>>, Self::Consumer<L>) {
+        let (sender, receiver) = crossbeam_channel::bounded(setting.capacity);
+        (vec![sender; setting.producers], receiver)
+    }
+}
+
+impl<L: Letter> Producer<L> for Sender<L> {
+    #[inline]
+    fn try_post(&mut self, letter: L) -> bool {
+        self.try_send(letter).is_ok()
+    }
+
+    #[inline]
+    fn post(&mut self, letter: L) {
+        self.send(letter).expect("the consumer is there");
+    }
+}
+
+impl<L: Letter> Consumer<L> for Receiver<L> {
+    #[inline]
+    fn try_drain(&mut self, limit: usize, each: impl FnMut(L)) -> usize {
+        self.try_iter().take(limit).map(each).count()
+    }
+
+    #[inline]
+    fn drain(&mut self, limit: usize, each: impl FnMut(L)) -> usize {
+        let first = self.recv().into_iter();
+        first.chain(self.try_iter()).take(limit).map(each).count()
+    }
+}
