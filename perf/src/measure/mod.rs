@@ -76,6 +76,8 @@ pub struct Reading {
     pub value: f64,
     /// From when it counts, for a latency.
     pub time: Option<Time>,
+    /// Between which two CPUs, or twice the same for one CPU, where that is what is told apart.
+    pub cpu_pair: Option<[usize; 2]>,
     /// All times, where each was taken.
     pub recorder: Option<Recorder>,
     /// Letters a second that really came through, in an open loop.

@@ -6,6 +6,7 @@ mod crossbeam_channel;
 mod crossfire;
 mod disruptor;
 mod flume;
+mod itself;
 mod kanal;
 mod mailring;
 mod raw;
@@ -19,6 +20,7 @@ pub use crossbeam_channel::CrossbeamChannel;
 pub use crossfire::Crossfire;
 pub use disruptor::{DisruptorMulti, DisruptorSingle};
 pub use flume::Flume;
+pub(crate) use itself::Machine;
 pub use kanal::Kanal;
 pub use mailring::{MailringMpsc, MailringSpsc};
 pub use rtrb::Rtrb;
@@ -71,3 +73,6 @@ impl<H> Half<H> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

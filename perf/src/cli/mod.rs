@@ -1,0 +1,244 @@
+//! The command line.
+
+mod usage;
+mod values;
+
+pub(crate) use usage::UsageError;
+pub(crate) use values::{Capacity, CpuList, Payload, Positive, Rate};
+
+use crate::case::{Arrivals, Mode};
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Honest latency and throughput of queues between threads.
+///
+/// Without a command it runs `compare`: a quick choice of all workloads, in under a minute.
+/// Subjects take turns in rounds, so that what the machine does meanwhile meets all of them;
+/// ratios are taken round by round. Compare figures of one run alone.
+#[derive(Debug, Parser)]
+#[command(name = "perf", version, args_conflicts_with_subcommands = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) compare: CompareArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// A quick choice of all workloads, in under a minute (the default).
+    Compare(CompareArgs),
+    /// Time per letter with the queue kept busy, from core to core.
+    Throughput(ThroughputArgs),
+    /// Time of a letter there and another one back: all spinning, and all blocking.
+    Rtt(RttArgs),
+    /// Time from when a letter was to be posted until it was taken, at a given rate.
+    Latency(LatencyArgs),
+    /// The machine's own pauses: how late a thread is that only looks at the clock.
+    Hiccup(TimedArgs),
+    /// CPU time of a consumer that waits and gets nothing.
+    Idle(IdleArgs),
+    /// Round trips of a cache line between each two CPUs.
+    Cores(CoresArgs),
+    /// Compare the results of two runs.
+    Diff(DiffArgs),
+    /// The subjects, and the workloads.
+    List,
+}
+
+/// What all that measure take.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Common {
+    /// Measure these alone, by their names or beginnings of names (see `perf list`).
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub(crate) subjects: Vec<String>,
+    /// Divide this subject's figures by the others' [default: mailring-mpsc, and mailring-spsc
+    /// for subjects of one producer].
+    #[arg(long, value_name = "NAME")]
+    pub(crate) reference: Option<String>,
+    /// Rounds, in each of which each subject has a turn.
+    #[arg(long, value_name = "COUNT", alias = "repeats")]
+    pub(crate) rounds: Option<Positive>,
+    /// Use these CPUs alone, in this order: the consumer's first, then the producers'.
+    #[arg(long, value_name = "0,1,...")]
+    pub(crate) cpus: Option<CpuList>,
+    /// The seed of random arrivals.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// No progress bar.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    #[command(flatten, next_help_heading = "Files to write")]
+    pub(crate) files: Files,
+}
+
+/// Where results go besides the terminal.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Files {
+    /// All results, with the machine sheet.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// A row for each subject in each case.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
+    /// Percentiles for HdrHistogram's plotter, a file for each histogram.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) hgrm: Option<PathBuf>,
+    /// All histograms, in HdrHistogram's log format, version 2.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) hdr_log: Option<PathBuf>,
+    /// One page with charts.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+}
+
+/// Who waits; both ways where none is chosen.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct ModeArg {
+    /// as-shipped: each subject waits in its own best way (in round trips and latencies: those that
+    /// sleep). same-waiting: this tool waits for all alike, spinning [default: both].
+    #[arg(long, value_enum)]
+    pub(crate) mode: Option<Mode>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CompareArgs {
+    #[command(flatten)]
+    pub(crate) mode: ModeArg,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ThroughputArgs {
+    /// Threads that post.
+    #[arg(long, value_name = "COUNT,...", value_delimiter = ',', default_value = "1,2,4")]
+    pub(crate) producers: Vec<Positive>,
+    /// Letters to a claim.
+    #[arg(long, value_name = "COUNT,...", value_delimiter = ',', default_value = "1,16")]
+    pub(crate) batch: Vec<Positive>,
+    /// Letters the queue holds: powers of two.
+    #[arg(long, value_name = "COUNT,...", value_delimiter = ',', default_value = "1024,65536")]
+    pub(crate) capacity: Vec<Capacity>,
+    /// Size of a letter in bytes.
+    #[arg(long, value_name = "BYTES,...", value_delimiter = ',', default_value = "8,56")]
+    pub(crate) payload: Vec<Payload>,
+    /// How long a round of one subject lasts, about.
+    #[arg(long, value_name = "TIME", default_value = "30ms", value_parser = values::time)]
+    pub(crate) round_time: Duration,
+    #[command(flatten)]
+    pub(crate) mode: ModeArg,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct RttArgs {
+    /// How long the asking side thinks before each trip, awake: with more than a subject's own
+    /// spinning, each trip wakes a thread that sleeps.
+    #[arg(long, value_name = "TIME", value_parser = values::time)]
+    pub(crate) think: Option<Duration>,
+    /// Letters the queues hold: powers of two.
+    #[arg(long, value_name = "COUNT,...", value_delimiter = ',', default_value = "1024")]
+    pub(crate) capacity: Vec<Capacity>,
+    /// Size of a letter in bytes.
+    #[arg(long, value_name = "BYTES,...", value_delimiter = ',', default_value = "8")]
+    pub(crate) payload: Vec<Payload>,
+    /// How long a round of one subject lasts, about.
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = values::time)]
+    pub(crate) round_time: Duration,
+    /// The longest time that is recorded as it is; what is longer is counted.
+    #[arg(long, value_name = "TIME", default_value = "1min", value_parser = values::time)]
+    pub(crate) highest: Duration,
+    #[command(flatten)]
+    pub(crate) mode: ModeArg,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct LatencyArgs {
+    /// Letters a second, of all producers together.
+    #[arg(long, value_name = "COUNT,...", value_delimiter = ',', default_value = "100000")]
+    pub(crate) rate: Vec<Rate>,
+    /// When letters are due: at equal distances, as from many sources, or 32 at once.
+    #[arg(long, value_enum, default_value = "poisson")]
+    pub(crate) arrivals: Arrivals,
+    /// How long a round of one subject lasts.
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = values::time)]
+    pub(crate) duration: Duration,
+    /// How long each subject runs before its first round.
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = values::time)]
+    pub(crate) warmup: Duration,
+    /// Threads that post.
+    #[arg(long, value_name = "COUNT,...", value_delimiter = ',', default_value = "1")]
+    pub(crate) producers: Vec<Positive>,
+    /// Letters the queue holds: powers of two.
+    #[arg(long, value_name = "COUNT,...", value_delimiter = ',', default_value = "1024")]
+    pub(crate) capacity: Vec<Capacity>,
+    /// Size of a letter in bytes, of which 16 are stamps.
+    #[arg(long, value_name = "BYTES,...", value_delimiter = ',', default_value = "16")]
+    pub(crate) payload: Vec<Payload>,
+    /// The longest time that is recorded as it is; what is longer is counted.
+    #[arg(long, value_name = "TIME", default_value = "1min", value_parser = values::time)]
+    pub(crate) highest: Duration,
+    #[command(flatten)]
+    pub(crate) mode: ModeArg,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct TimedArgs {
+    /// How long a round lasts.
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = values::time)]
+    pub(crate) duration: Duration,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct IdleArgs {
+    /// How long a round of one subject lasts.
+    #[arg(long, value_name = "TIME", default_value = "300ms", value_parser = values::time)]
+    pub(crate) duration: Duration,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CoresArgs {
+    /// How long a round of one pair lasts, about.
+    #[arg(long, value_name = "TIME", default_value = "10ms", value_parser = values::time)]
+    pub(crate) round_time: Duration,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct DiffArgs {
+    /// The results to compare with, as written by --json.
+    pub(crate) before: PathBuf,
+    /// The results to judge.
+    pub(crate) after: PathBuf,
+    /// End with exit code 1 if a subject takes more than this many times as long as before.
+    #[arg(long, value_name = "RATIO", value_parser = values::ratio)]
+    pub(crate) fail_above: Option<f64>,
+}
+
+impl Command {
+    /// What all that measure take; nothing for those that do not.
+    pub(crate) fn common(&self) -> Option<&Common> {
+        match self {
+            Self::Compare(args) => Some(&args.common),
+            Self::Throughput(args) => Some(&args.common),
+            Self::Rtt(args) => Some(&args.common),
+            Self::Latency(args) => Some(&args.common),
+            Self::Hiccup(args) => Some(&args.common),
+            Self::Idle(args) => Some(&args.common),
+            Self::Cores(args) => Some(&args.common),
+            Self::Diff(_) | Self::List => None,
+        }
+    }
+}

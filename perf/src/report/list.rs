@@ -1,0 +1,67 @@
+//! What can be measured, as `perf list` tells it.
+
+use crate::machine::Machine;
+use crate::place::Cpus;
+use crate::registry::{Abilities, Registry};
+use std::fmt::Write;
+
+/// The subjects with their versions and abilities, and the workloads. At most 80 columns.
+#[must_use]
+pub(crate) fn subjects(registry: &Registry) -> String {
+    let packages = registry.iter().map(|subject| subject.package());
+    let versions = Machine::look(&Cpus::all(), packages).versions;
+    let mut text = String::from("Subjects:\n");
+    for subject in registry.iter() {
+        let version = versions.get(subject.package()).map_or("", String::as_str);
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "  {:<22} {:<8} {}\n  {:31} {}",
+            subject.name(),
+            version,
+            subject.about(),
+            "",
+            abilities(subject.abilities()),
+        );
+    }
+    text.push_str(WORKLOADS);
+    text
+}
+
+fn abilities(can: Abilities) -> String {
+    if !can.is_queue {
+        let waiting = if can.blocks { "sleeps" } else { "spins" };
+        return format!("baseline of rtt, {waiting}");
+    }
+    let producers = if can.many_producers {
+        "many producers"
+    } else {
+        "one producer"
+    };
+    let batches = if can.batches { ", batches" } else { "" };
+    let waiting = if can.blocks {
+        "can sleep"
+    } else {
+        "spins alone"
+    };
+    format!("{producers}{batches}, {waiting}")
+}
+
+const WORKLOADS: &str = "
+Workloads:
+  compare     a quick choice of all, in under a minute (the default)
+  throughput  time per letter with the queue kept busy, from core to core
+  rtt         time of a letter there and another one back
+  latency     time from when a letter was to be posted until it was taken
+  hiccup      the machine's own pauses
+  idle        CPU time of a consumer that waits and gets nothing
+  cores       round trips of a cache line between each two CPUs
+  diff        compare the results of two runs
+
+Modes:
+  as-shipped    each subject waits in its own best way: it sleeps if it can, in
+                rtt and latency those that cannot are left out
+  same-waiting  this tool waits for all alike, around calls that never do:
+                one spin hint after each look, and yields where there are more
+                threads than CPUs
+";
