@@ -2,6 +2,8 @@
 //!
 //! A poller and `try_publish` leave waiting to their user, and the strategies the crate ships only
 //! spin, so as shipped it waits as this tool's [`Pause`] does.
+//!
+//! For many producers it has at least 64 slots, also where fewer are asked for.
 
 use super::Half;
 use crate::letter::{Batch, Letter};
@@ -13,7 +15,7 @@ use disruptor::{
 };
 
 macro_rules! disruptor {
-    ($subject:ident, $build:ident, $producer:ident, $barrier:ident, $name:literal, $about:literal, $many:literal, $producers:expr) => {
+    ($subject:ident, $build:ident, $producer:ident, $barrier:ident, $name:literal, $about:literal, $many:literal, $slots_min:literal, $producers:expr) => {
         #[doc = concat!("`disruptor::", stringify!($build), "`.")]
         #[derive(Debug)]
         pub struct $subject;
@@ -29,13 +31,20 @@ macro_rules! disruptor {
             type Consumer<L: Letter> = Half<EventPoller<L, $barrier>>;
 
             fn queue<L: Letter>(setting: Setting) -> (Vec<Self::Producer<L>>, Self::Consumer<L>) {
+                let slots = setting.capacity.max($slots_min);
                 let (poller, builder) =
-                    disruptor::$build(setting.capacity, L::default, BusySpinWithSpinLoopHint)
+                    disruptor::$build(slots, L::default, BusySpinWithSpinLoopHint)
                         .new_event_poller();
                 let pause = Pause::new(setting.crowded);
                 let producers: Vec<_> = $producers(builder.build(), setting.producers);
                 let halves = producers.into_iter().map(|half| Half { half, pause });
-                (halves.collect(), Half { half: poller, pause })
+                (
+                    halves.collect(),
+                    Half {
+                        half: poller,
+                        pause,
+                    },
+                )
             }
         }
 
@@ -111,8 +120,9 @@ disruptor!(
     MultiProducer,
     MultiProducerBarrier,
     "disruptor-multi",
-    "disruptor for many producers, event poller",
+    "disruptor for many producers, event poller, at least 64 slots",
     true,
+    64,
     |producer: MultiProducer<L, _>, producers: usize| vec![producer; producers]
 );
 disruptor!(
@@ -123,5 +133,6 @@ disruptor!(
     "disruptor-single",
     "disruptor for one producer, event poller",
     false,
+    1,
     |producer, _| vec![producer]
 );
