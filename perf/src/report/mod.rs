@@ -1,7 +1,19 @@
 //! What a run found, and how it is told.
 
+mod cpus;
+pub mod csv;
+pub mod hdr_log;
+pub mod hgrm;
+pub mod json;
+mod layout;
 pub(crate) mod model;
+mod names;
+mod notes;
+mod number;
 pub(crate) mod ratios;
+#[cfg(test)]
+pub(crate) mod sample;
+pub mod table;
 pub mod title;
 
 pub use model::{Ratio, Report, RoundFacts, Series};

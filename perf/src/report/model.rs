@@ -1,6 +1,6 @@
 //! The result file: what a run found, in the form in which it is written and read again.
 
-use crate::case::Case;
+use crate::case::{Arrivals, Case};
 use crate::machine::Machine;
 use crate::recorder::Recorder;
 use serde::{Deserialize, Serialize};
@@ -70,6 +70,39 @@ pub struct Series {
     pub recorder: Option<Recorder>,
 }
 
+impl Series {
+    /// In how many rounds the machine changed so much that they say little.
+    #[must_use]
+    pub fn moved(&self) -> usize {
+        self.round_facts.iter().filter(|facts| facts.moved).count()
+    }
+
+    /// Whether its letters came through at the rate at which they were to be posted; what chance
+    /// alone takes from a round of so few letters does not count.
+    #[must_use]
+    pub fn kept_up(&self) -> bool {
+        let (Some(achieved), Some(rate)) = (self.achieved_per_s, self.case.rate_per_s) else {
+            return true;
+        };
+        let all = self.samples.unwrap_or(0) as f64;
+        let letters = (all / self.rounds.len().max(1) as f64).max(1.0);
+        let by_chance = match self.case.arrivals {
+            _ if all == 0.0 => 0.0,
+            Some(Arrivals::Constant) => 1.0 / letters,
+            Some(Arrivals::Burst) => BURST_LETTERS / letters,
+            Some(Arrivals::Poisson) | None => 4.0 / letters.sqrt(),
+        };
+        let missing = 1.0 - achieved / rate as f64;
+        self.unsent.unwrap_or(0) == 0 && missing <= by_chance.max(MISSING_MAX)
+    }
+}
+
+/// What part of a rate may be missing.
+const MISSING_MAX: f64 = 0.01;
+
+/// Letters of a burst, a whole one of which may fall out of a round.
+const BURST_LETTERS: f64 = 32.0;
+
 /// How the reference compares to a subject: below one, the reference takes less.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
@@ -96,16 +129,16 @@ pub struct RoundFacts {
 }
 
 /// The percentiles told of times, in percent.
-pub const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
+pub(crate) const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
 
 /// The smallest, the median and the largest; zeros for none.
 #[must_use]
-pub fn spread(values: &[f64]) -> (f64, f64, f64) {
+pub(crate) fn spread(values: &[f64]) -> (f64, f64, f64) {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let middle = sorted.len() / 2;
     match (sorted.first(), sorted.last()) {
-        (Some(&min), Some(&max)) if sorted.len() % 2 == 0 => {
+        (Some(&min), Some(&max)) if sorted.len().is_multiple_of(2) => {
             (min, f64::midpoint(sorted[middle - 1], sorted[middle]), max)
         }
         (Some(&min), Some(&max)) => (min, sorted[middle], max),
@@ -115,7 +148,7 @@ pub fn spread(values: &[f64]) -> (f64, f64, f64) {
 
 /// A recorder's percentiles by name.
 #[must_use]
-pub fn percentiles(recorder: &Recorder) -> BTreeMap<String, Option<u64>> {
+pub(crate) fn percentiles(recorder: &Recorder) -> BTreeMap<String, Option<u64>> {
     let mut named: BTreeMap<_, _> = PERCENTILES
         .iter()
         .map(|&percent| (percent.to_string(), recorder.percentile(percent)))
@@ -123,4 +156,61 @@ pub fn percentiles(recorder: &Recorder) -> BTreeMap<String, Option<u64>> {
     let max = (recorder.count() > 0).then(|| recorder.max());
     named.insert("max".to_owned(), max);
     named
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::{Mode, Workload};
+    use crate::report::sample::series;
+
+    fn at(arrivals: Arrivals, achieved_per_s: f64, samples: u64, unsent: u64) -> Series {
+        let case = Case {
+            rate_per_s: Some(100_000),
+            arrivals: Some(arrivals),
+            ..Case::plain(Workload::Latency, Mode::AsShipped)
+        };
+        Series {
+            achieved_per_s: Some(achieved_per_s),
+            samples: Some(samples),
+            unsent: Some(unsent),
+            ..series(&case, "kanal", &[1.0, 1.0])
+        }
+    }
+
+    #[test]
+    fn a_rate_is_kept_within_a_hundredth() {
+        assert!(at(Arrivals::Constant, 99_500.0, 2_000_000, 0).kept_up());
+        assert!(!at(Arrivals::Constant, 98_500.0, 2_000_000, 0).kept_up());
+        assert!(!at(Arrivals::Poisson, 98_500.0, 2_000_000, 0).kept_up());
+        assert!(!at(Arrivals::Poisson, 100_000.0, 2_000_000, 1).kept_up());
+    }
+
+    #[test]
+    fn chance_is_no_failure() {
+        assert!(at(Arrivals::Poisson, 97_000.0, 20_000, 0).kept_up());
+        assert!(!at(Arrivals::Poisson, 90_000.0, 20_000, 0).kept_up());
+        assert!(at(Arrivals::Burst, 97_000.0, 2_000, 0).kept_up());
+        assert!(!at(Arrivals::Constant, 97_000.0, 20_000, 0).kept_up());
+    }
+
+    #[test]
+    fn what_has_no_rate_keeps_up() {
+        let case = Case::plain(Workload::Throughput, Mode::AsShipped);
+        assert!(series(&case, "kanal", &[1.0]).kept_up());
+    }
+
+    #[test]
+    fn rounds_that_moved_are_counted() {
+        let case = Case::plain(Workload::Throughput, Mode::AsShipped);
+        let moved = series(&case, "kanal", &[1.0, 2.0]).with_moved(1, [100.0, 300.0]);
+        assert_eq!(moved.moved(), 1);
+    }
+
+    #[test]
+    fn the_middle_of_an_even_number_is_between_two() {
+        assert_eq!(spread(&[4.0, 1.0, 3.0, 2.0]), (1.0, 2.5, 4.0));
+        assert_eq!(spread(&[3.0, 1.0, 2.0]), (1.0, 2.0, 3.0));
+        assert_eq!(spread(&[]), (0.0, 0.0, 0.0));
+    }
 }

@@ -1,0 +1,224 @@
+//! What a reader must know to judge a table, below it; each only where it applies.
+
+use super::Series;
+use super::layout::{Look, Styles};
+use super::number::{UNKNOWN, figure, time, times};
+use super::title::thousands;
+use crate::case::{Time, Workload};
+
+/// The pseudo subject that is no queue: the machine alone.
+pub(crate) const MACHINE: &str = "machine";
+
+/// The notes on one case's series.
+pub(crate) fn notes(series: &[Series], left_out: &[String], styles: Styles) -> String {
+    let explained = [
+        ratio(series),
+        spread(series),
+        unknown(series),
+        machine(series),
+    ];
+    let warned = [
+        moved(series),
+        too_slow(series),
+        over_range(series),
+        negative(series),
+        crowded(series),
+        joined(left_out.iter().cloned()).map(|list| format!("left out: {list}")),
+    ];
+    let explained = explained
+        .into_iter()
+        .flatten()
+        .map(|note| (note, Look::Faint));
+    let warned = warned
+        .into_iter()
+        .flatten()
+        .map(|note| (note, Look::Warning));
+    let notes = explained.chain(warned);
+    notes.map(|(note, look)| styles.text(&note, look)).collect()
+}
+
+/// The head of the column of ratios: what is divided by what.
+pub(crate) fn ratio_head(series: &[Series]) -> String {
+    match &references(series)[..] {
+        all if all.iter().all(|name| name.starts_with("mailring-")) => "ours/it".to_owned(),
+        [one] => format!("{}/it", super::layout::shortened(one, 12)),
+        _ => "ref/it".to_owned(),
+    }
+}
+
+/// Who a series is of.
+pub(crate) fn label(series: &Series) -> String {
+    match series.case.cpu_pair {
+        Some([first, second]) if first == second => format!("CPU {first}"),
+        Some([first, second]) => format!("CPUs {first} and {second}"),
+        None => series.subject.clone(),
+    }
+}
+
+/// The names of those that others are compared to.
+fn references(series: &[Series]) -> Vec<&str> {
+    let mut names: Vec<_> = series
+        .iter()
+        .filter_map(|series| Some(series.ratio.as_ref()?.of.as_str()))
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+fn ratio(series: &[Series]) -> Option<String> {
+    let names = references(series);
+    if names.is_empty() {
+        return None;
+    }
+    let rounds = match series[0].case.workload {
+        Workload::Latency => "p99 of each round",
+        _ => "round by round",
+    };
+    let head = ratio_head(series);
+    let who = head
+        .strip_suffix("/it")
+        .filter(|&who| who == "ours")
+        .unwrap_or("the reference");
+    let names = names.join(" or ");
+    Some(format!(
+        "{head}: {names} by subject, {rounds}; below 1, {who} takes less"
+    ))
+}
+
+/// The fastest first, and the machine alone at the end.
+pub(crate) fn sorted(series: &[Series]) -> Vec<&Series> {
+    let mut sorted: Vec<_> = series.iter().collect();
+    sorted.sort_by(|one, other| {
+        let is_last = |series: &Series| series.subject == MACHINE;
+        let machine_last = is_last(one).cmp(&is_last(other));
+        machine_last.then(one.median.total_cmp(&other.median))
+    });
+    sorted
+}
+
+/// How far the rounds' percentiles of a latency are apart, for which the table has no room.
+fn spread(series: &[Series]) -> Option<String> {
+    let of = sorted(series).into_iter().filter(|series| {
+        series.case.workload == Workload::Latency
+            && series.case.time != Some(Time::Service)
+            && series.rounds.len() > 1
+    });
+    let list =
+        joined(of.map(|series| format!("{} {}", label(series), times(series.min, series.max))))?;
+    Some(format!("p99 of single rounds: {list}"))
+}
+
+fn unknown(series: &[Series]) -> Option<String> {
+    let mut told = series
+        .iter()
+        .filter_map(|series| series.percentiles.as_ref());
+    let shown = ["50", "99", "99.9"];
+    let is_unknown = told.any(|named| shown.iter().any(|&name| named.get(name) == Some(&None)));
+    is_unknown.then(|| format!("{UNKNOWN}: fewer than 10 samples above it"))
+}
+
+fn machine(series: &[Series]) -> Option<String> {
+    let is_floor =
+        |series: &Series| series.subject == MACHINE && series.case.workload == Workload::Latency;
+    series.iter().any(is_floor).then(|| {
+        format!(
+            "{MACHINE}: how late a thread is that only looks at the clock; no queue can do better"
+        )
+    })
+}
+
+fn moved(series: &[Series]) -> Option<String> {
+    // A latency's two times are of the same rounds.
+    let counted = series
+        .iter()
+        .filter(|series| series.case.time != Some(Time::Service));
+    let facts: Vec<_> = counted.flat_map(|series| &series.round_facts).collect();
+    let moved: Vec<_> = facts.iter().filter(|facts| facts.moved).collect();
+    let ends = moved
+        .iter()
+        .filter_map(|facts| facts.ping_pong_ns)
+        .flatten();
+    let (least, most) = ends.fold((f64::INFINITY, 0.0_f64), |(least, most), ns| {
+        (least.min(ns), most.max(ns))
+    });
+    let range = match least <= most {
+        true => format!(" ({} to {} ns)", figure(least), figure(most)),
+        false => String::new(),
+    };
+    let who = joined(per_label(series, |series| series.moved() as u64))?;
+    Some(format!(
+        "moved: in {} of {} rounds the cache line's round trip changed{range}: compare these \
+         with care: {who}",
+        moved.len(),
+        facts.len(),
+    ))
+}
+
+fn too_slow(series: &[Series]) -> Option<String> {
+    let mut told: Vec<String> = Vec::new();
+    for series in series.iter().filter(|series| !series.kept_up()) {
+        let mut text = series.subject.clone();
+        if let (Some(achieved), Some(rate)) = (series.achieved_per_s, series.case.rate_per_s) {
+            let achieved = thousands(achieved as u64);
+            text += &format!(" {achieved}/s of {}/s", thousands(rate));
+        }
+        let unsent = series.unsent.unwrap_or(0);
+        if unsent > 0 {
+            text += &format!(", {} unsent", thousands(unsent));
+        }
+        if !told.contains(&text) {
+            told.push(text);
+        }
+    }
+    joined(told).map(|list| format!("could not keep up: {list}"))
+}
+
+fn over_range(series: &[Series]) -> Option<String> {
+    let list = joined(per_label(series, |series| series.over_range.unwrap_or(0)))?;
+    let recorder = series.iter().find_map(|series| series.recorder.as_ref());
+    let range = match recorder {
+        Some(recorder) => format!("than {}", time(recorder.highest() as f64)),
+        None => "than was recorded".to_owned(),
+    };
+    Some(format!(
+        "over range: times longer {range}, in percentiles as long as that: {list}"
+    ))
+}
+
+fn negative(series: &[Series]) -> Option<String> {
+    let list = joined(per_label(series, |series| series.negative.unwrap_or(0)))?;
+    Some(format!(
+        "below zero, by the clocks of two CPUs, and counted as zero: {list}"
+    ))
+}
+
+fn crowded(series: &[Series]) -> Option<String> {
+    series.iter().any(|series| series.crowded).then(|| {
+        "more threads than CPUs: threads also wait for a CPU, which says more about the system \
+         than about the queue"
+            .to_owned()
+    })
+}
+
+/// Who has how many of something, with the larger number where one has two series.
+fn per_label(series: &[Series], count: impl Fn(&Series) -> u64) -> Vec<String> {
+    let mut counts: Vec<(String, u64)> = Vec::new();
+    for series in series {
+        let (label, count) = (label(series), count(series));
+        match counts.iter_mut().find(|(other, _)| *other == label) {
+            Some((_, most)) => *most = count.max(*most),
+            None => counts.push((label, count)),
+        }
+    }
+    let counts = counts.into_iter().filter(|&(_, count)| count > 0);
+    counts
+        .map(|(label, count)| format!("{label} {}", thousands(count)))
+        .collect()
+}
+
+/// A list in words; nothing for an empty one.
+fn joined(parts: impl IntoIterator<Item = String>) -> Option<String> {
+    let parts: Vec<_> = parts.into_iter().collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}

@@ -1,0 +1,174 @@
+//! One case's series as a table for a terminal.
+
+use super::layout::Look;
+use super::notes::{MACHINE, label, notes, ratio_head, sorted};
+use super::number::{NOTHING, UNKNOWN, figure, time};
+use super::{Report, Series, cpus, title};
+use crate::case::{Case, Time, Workload};
+
+pub use super::layout::{Styles, WIDTH};
+
+/// The series of one case as a table of at most [`WIDTH`] columns, with a title above and what a
+/// reader must know below. A latency's two times make one table, and so do all CPUs.
+#[must_use]
+pub fn table(series: &[Series], left_out: &[String], styles: Styles) -> String {
+    let body = match series.first() {
+        None => String::new(),
+        Some(first) => {
+            let heading = styles.text(&heading(&first.case), Look::Strong);
+            heading
+                + &match first.case.workload {
+                    Workload::Throughput | Workload::Idle => figures(series, styles),
+                    Workload::Rtt => round_trips(series, styles),
+                    Workload::Latency => latencies(series, styles),
+                    Workload::Cores => cpus::pairs(series, styles),
+                    Workload::Hiccup => cpus::pauses(series, styles),
+                }
+        }
+    };
+    body + &notes(series, left_out, styles)
+}
+
+/// What is left to be said when all is measured.
+#[must_use]
+pub fn ending(report: &Report, styles: Styles) -> String {
+    let mut text = String::new();
+    for note in &report.notes {
+        text += &styles.text(&format!("note: {note}"), Look::Warning);
+    }
+    if report.partial {
+        text += &styles.text(
+            "ended early: what is above is all that was measured",
+            Look::Warning,
+        );
+    }
+    text
+}
+
+impl Styles {
+    /// With colour if the standard output is a terminal that has it and the user does not mind.
+    #[must_use]
+    pub fn for_stdout() -> Self {
+        let choice = anstream::AutoStream::choice(&std::io::stdout());
+        Self {
+            colour: choice != anstream::ColorChoice::Never,
+        }
+    }
+}
+
+/// A case in words, with the unit.
+pub(crate) fn heading(case: &Case) -> String {
+    let unit = match case.workload {
+        // Each figure has its own.
+        Workload::Latency => "response time",
+        Workload::Hiccup => return title::of(case),
+        _ => case.unit(),
+    };
+    format!("{} [{unit}]", title::of(case))
+}
+
+/// Throughput and idling: all that is known are the rounds.
+fn figures(series: &[Series], styles: Styles) -> String {
+    let head = ratio_head(series);
+    let header = ["subject", "median", "min", "max", &head, "min–max"];
+    let rows: Vec<_> = sorted(series)
+        .into_iter()
+        .map(|series| {
+            let mut cells = vec![label(series)];
+            cells.extend([series.median, series.min, series.max].map(figure));
+            cells.extend(ratio_and_range(series));
+            (look(series), cells)
+        })
+        .collect();
+    styles.table(&header, &rows)
+}
+
+/// Round trips, whose tails are known as well.
+fn round_trips(series: &[Series], styles: Styles) -> String {
+    if series.iter().all(|series| series.percentiles.is_none()) {
+        return figures(series, styles);
+    }
+    let head = ratio_head(series);
+    let header = ["subject", "median", "p99", "p99.9", &head, "min–max"];
+    let rows: Vec<_> = sorted(series)
+        .into_iter()
+        .map(|series| {
+            let mut cells = vec![label(series), figure(series.median)];
+            cells.extend(["99", "99.9"].map(|name| percentile(series, name, figure)));
+            cells.extend(ratio_and_range(series));
+            (look(series), cells)
+        })
+        .collect();
+    styles.table(&header, &rows)
+}
+
+/// Latencies: response times, and of the service times the one that tells most.
+fn latencies(series: &[Series], styles: Styles) -> String {
+    let head = ratio_head(series);
+    let header = [
+        "subject",
+        "p50",
+        "p99",
+        "p99.9",
+        "max",
+        "service\np99",
+        &head,
+    ];
+    let is_service = |series: &&Series| series.case.time == Some(Time::Service);
+    let rows: Vec<_> = sorted(series)
+        .into_iter()
+        .filter(|series| !is_service(series))
+        .map(|row| {
+            let service = series
+                .iter()
+                .filter(is_service)
+                .find(|series| series.subject == row.subject);
+            let mut cells = vec![label(row)];
+            cells.extend(["50", "99", "99.9", "max"].map(|name| percentile(row, name, time)));
+            cells.push(service.map_or_else(
+                || NOTHING.to_owned(),
+                |service| percentile(service, "99", time),
+            ));
+            cells.push(ratio(row));
+            (look(row), cells)
+        })
+        .collect();
+    styles.table(&header, &rows)
+}
+
+fn look(series: &Series) -> Look {
+    match series.subject.as_str() {
+        MACHINE => Look::Faint,
+        name if name.starts_with("mailring-") => Look::Strong,
+        _ => Look::Plain,
+    }
+}
+
+/// A percentile of all rounds together, by its name.
+pub(crate) fn percentile(series: &Series, name: &str, text: impl Fn(f64) -> String) -> String {
+    let told = series
+        .percentiles
+        .as_ref()
+        .and_then(|named| named.get(name));
+    match told {
+        Some(&Some(ns)) => text(ns as f64),
+        Some(None) if name != "max" => UNKNOWN.to_owned(),
+        Some(None) | None => NOTHING.to_owned(),
+    }
+}
+
+fn ratio(series: &Series) -> String {
+    let ratio = series.ratio.as_ref();
+    ratio.map_or_else(|| NOTHING.to_owned(), |ratio| figure(ratio.median))
+}
+
+fn ratio_and_range(series: &Series) -> [String; 2] {
+    let range = match &series.ratio {
+        Some(ratio) => format!("{}–{}", figure(ratio.min), figure(ratio.max)),
+        None => NOTHING.to_owned(),
+    };
+    [ratio(series), range]
+}
+
+#[cfg(test)]
+mod tests;
