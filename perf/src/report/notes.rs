@@ -9,12 +9,12 @@ use crate::case::{Time, Workload};
 /// The pseudo subject that is no queue: the machine alone.
 pub(crate) const MACHINE: &str = "machine";
 
-/// The notes on one case's series.
-pub(crate) fn notes(series: &[Series], left_out: &[String], styles: Styles) -> String {
+/// The notes on one case's series, as `table` tells them.
+pub(crate) fn notes(table: &str, series: &[Series], left_out: &[String], styles: Styles) -> String {
     let explained = [
         ratio(series),
         spread(series),
-        unknown(series),
+        unknown(table),
         machine(series),
     ];
     let warned = [
@@ -109,12 +109,8 @@ fn spread(series: &[Series]) -> Option<String> {
     Some(format!("p99 of single rounds: {list}"))
 }
 
-fn unknown(series: &[Series]) -> Option<String> {
-    let mut told = series
-        .iter()
-        .filter_map(|series| series.percentiles.as_ref());
-    let shown = ["50", "99", "99.9"];
-    let is_unknown = told.any(|named| shown.iter().any(|&name| named.get(name) == Some(&None)));
+fn unknown(table: &str) -> Option<String> {
+    let is_unknown = table.contains(UNKNOWN);
     is_unknown.then(|| format!("{UNKNOWN}: fewer than 10 samples above it"))
 }
 

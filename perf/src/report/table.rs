@@ -26,7 +26,8 @@ pub fn table(series: &[Series], left_out: &[String], styles: Styles) -> String {
                 }
         }
     };
-    body + &notes(series, left_out, styles)
+    let notes = notes(&body, series, left_out, styles);
+    body + &notes
 }
 
 /// What is left to be said when all is measured.

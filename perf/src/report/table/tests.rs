@@ -254,6 +254,8 @@ fn the_cpus_make_a_matrix() {
          1    100      –  55555\n\
          2    1e9  55555      –\n"
     );
+    let few = plain(&[cores([0, 1], 100.0).with_times([100; 5])]);
+    assert!(!few.contains("fewer than 10"), "{few}");
     let ten =
         (1_000..1_010).flat_map(|one| (1_000..one).map(move |two| cores([one, two], 99_999.0)));
     plain(&ten.collect::<Vec<_>>());
