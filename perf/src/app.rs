@@ -88,7 +88,7 @@ fn measure(registry: &Registry, command: &Command, common: &Common) -> Result<Ex
         highest_ns: highest(command).as_nanos() as u64,
         seed: common.seed,
         interrupted: stop_on_interrupt(),
-        cpus,
+        cpus: cpus.clone(),
     };
     let report = run_plan(&site, &choice, plan, common.quiet)?;
     for path in files.write(&report)? {
@@ -109,8 +109,8 @@ fn run_plan(
     plan: Plan<'_>,
     quiet: bool,
 ) -> Result<Report, AppError> {
-    let steps = plan.cases.iter().map(run::Planned::steps).sum();
-    let progress = Progress::new(steps, quiet);
+    let expected = plan.cases.iter().map(run::Planned::expected).sum();
+    let progress = Progress::new(expected, quiet);
     let styles = table::Styles::for_stdout();
     let mut report = Report {
         machine: Machine::look(&site.cpus, choice.packages()),

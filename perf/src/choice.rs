@@ -19,7 +19,10 @@ impl<'a> Choice<'a> {
         reference: Option<&str>,
     ) -> Result<Self, UsageError> {
         for want in wanted {
-            if !registry.iter().any(|subject| is_wanted(registry, subject, want)) {
+            if !registry
+                .iter()
+                .any(|subject| is_wanted(registry, subject, want))
+            {
                 return Err(UsageError::UnknownSubject {
                     name: want.clone(),
                     known: names(registry.iter()),
@@ -114,7 +117,11 @@ mod tests {
         let registry = subjects::all();
         let wanted: Vec<_> = wanted.iter().map(|&want| want.to_owned()).collect();
         let choice = Choice::of(&registry, &wanted, None)?;
-        Ok(choice.subjects.iter().map(|subject| subject.name()).collect())
+        Ok(choice
+            .subjects
+            .iter()
+            .map(|subject| subject.name())
+            .collect())
     }
 
     #[test]
@@ -157,11 +164,20 @@ mod tests {
     fn one_is_compared_with_the_ring_of_its_kind_or_with_whom_the_user_says() {
         let registry = subjects::all();
         let choice = Choice::of(&registry, &[], None).expect("all");
-        assert_eq!(choice.reference_for("disruptor-multi"), Some("mailring-mpsc"));
-        assert_eq!(choice.reference_for("disruptor-single"), Some("mailring-spsc"));
+        assert_eq!(
+            choice.reference_for("disruptor-multi"),
+            Some("mailring-mpsc")
+        );
+        assert_eq!(
+            choice.reference_for("disruptor-single"),
+            Some("mailring-spsc")
+        );
         assert_eq!(choice.reference_for("machine"), None);
         let choice = Choice::of(&registry, &[], Some("disruptor-multi")).expect("all");
-        assert_eq!(choice.reference_for("disruptor-single"), Some("disruptor-multi"));
+        assert_eq!(
+            choice.reference_for("disruptor-single"),
+            Some("disruptor-multi")
+        );
         let wanted = ["mailring".to_owned()];
         let error = Choice::of(&registry, &wanted, Some("kanal"));
         assert!(matches!(error, Err(UsageError::ReferenceNotChosen { .. })));

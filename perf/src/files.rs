@@ -76,7 +76,10 @@ impl OpenFiles {
 /// A new file in the folder of `path`, which can take its place.
 fn beside(path: &Path) -> io::Result<NamedTempFile> {
     if path.is_dir() {
-        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
+        return Err(io::Error::new(
+            io::ErrorKind::IsADirectory,
+            "it is a folder",
+        ));
     }
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,

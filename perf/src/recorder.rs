@@ -27,7 +27,7 @@ pub struct Recorder {
 const DIGITS: u8 = 3;
 
 /// How many samples must lie above a percentile for it to be shown.
-pub const SAMPLES_ABOVE_MIN: f64 = 10.0;
+pub(crate) const SAMPLES_ABOVE_MIN: f64 = 10.0;
 
 impl Recorder {
     /// An empty one for times up to `highest_ns`, of three significant digits.
@@ -148,7 +148,10 @@ mod tests {
         assert_eq!(recorder.count(), 18);
         assert_eq!(recorder.over_range(), 9);
         assert_eq!(recorder.max(), u64::MAX);
-        assert_eq!(recorder.median(), recorder.histogram().value_at_percentile(50.0));
+        assert_eq!(
+            recorder.median(),
+            recorder.histogram().value_at_percentile(50.0)
+        );
     }
 
     #[test]

@@ -140,7 +140,9 @@ impl Registry {
 
 impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.iter().map(|subject| subject.name())).finish()
+        f.debug_list()
+            .entries(self.iter().map(|subject| subject.name()))
+            .finish()
     }
 }
 
@@ -150,7 +152,11 @@ struct Queue<S>(PhantomData<fn() -> S>);
 pub const PAYLOADS: [usize; 3] = [8, 16, 56];
 
 impl<S: Subject> Queue<S> {
-    fn with_way<W: Way>(site: &Site, case: &Case, effort: Effort) -> Result<Vec<Reading>, RoundError> {
+    fn with_way<W: Way>(
+        site: &Site,
+        case: &Case,
+        effort: Effort,
+    ) -> Result<Vec<Reading>, RoundError> {
         match case.payload_bytes {
             8 => Self::with_letter::<Words<1>, W>(site, case, effort),
             16 => Self::with_letter::<Words<2>, W>(site, case, effort),
@@ -167,10 +173,15 @@ impl<S: Subject> Queue<S> {
         match (case.workload, effort) {
             (Workload::Throughput, Effort::Count(letters)) => {
                 let value = throughput::run::<S, L, W>(site, case, letters)?;
-                Ok(vec![Reading { value, ..Reading::default() }])
+                Ok(vec![Reading {
+                    value,
+                    ..Reading::default()
+                }])
             }
             (Workload::Rtt, Effort::Count(trips)) => {
-                Ok(vec![Reading::of_median(rtt::run::<S, L, W>(site, case, trips))])
+                Ok(vec![Reading::of_median(rtt::run::<S, L, W>(
+                    site, case, trips,
+                ))])
             }
             (Workload::Latency, Effort::Time(duration)) => {
                 let outcome = latency::run::<S, L, W>(site, case, duration);
@@ -187,7 +198,10 @@ impl<S: Subject> Queue<S> {
             }
             (Workload::Idle, Effort::Time(duration)) => {
                 let value = idle::run::<S, L>(site, case, duration).ok_or(Unfit::Untold)?;
-                Ok(vec![Reading { value, ..Reading::default() }])
+                Ok(vec![Reading {
+                    value,
+                    ..Reading::default()
+                }])
             }
             (workload, effort) => unreachable!("{workload} takes no effort of {effort:?}"),
         }

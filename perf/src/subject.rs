@@ -4,7 +4,8 @@
 //! [`Consumer`]. Give it to [`Registry::with`](crate::Registry::with), and every workload, table
 //! and report has it.
 //!
-//! ```
+//! ```no_run
+#![doc = include_str!("../examples/own_queue.rs")]
 //! ```
 
 use crate::letter::{Batch, Letter};

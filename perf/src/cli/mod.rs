@@ -113,16 +113,36 @@ pub(crate) struct CompareArgs {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ThroughputArgs {
     /// Threads that post.
-    #[arg(long, value_name = "COUNT,...", value_delimiter = ',', default_value = "1,2,4")]
+    #[arg(
+        long,
+        value_name = "COUNT,...",
+        value_delimiter = ',',
+        default_value = "1,2,4"
+    )]
     pub(crate) producers: Vec<Positive>,
     /// Letters to a claim.
-    #[arg(long, value_name = "COUNT,...", value_delimiter = ',', default_value = "1,16")]
+    #[arg(
+        long,
+        value_name = "COUNT,...",
+        value_delimiter = ',',
+        default_value = "1,16"
+    )]
     pub(crate) batch: Vec<Positive>,
     /// Letters the queue holds: powers of two.
-    #[arg(long, value_name = "COUNT,...", value_delimiter = ',', default_value = "1024,65536")]
+    #[arg(
+        long,
+        value_name = "COUNT,...",
+        value_delimiter = ',',
+        default_value = "1024,65536"
+    )]
     pub(crate) capacity: Vec<Capacity>,
     /// Size of a letter in bytes.
-    #[arg(long, value_name = "BYTES,...", value_delimiter = ',', default_value = "8,56")]
+    #[arg(
+        long,
+        value_name = "BYTES,...",
+        value_delimiter = ',',
+        default_value = "8,56"
+    )]
     pub(crate) payload: Vec<Payload>,
     /// How long a round of one subject lasts, about.
     #[arg(long, value_name = "TIME", default_value = "30ms", value_parser = values::time)]
@@ -140,10 +160,20 @@ pub(crate) struct RttArgs {
     #[arg(long, value_name = "TIME", value_parser = values::time)]
     pub(crate) think: Option<Duration>,
     /// Letters the queues hold: powers of two.
-    #[arg(long, value_name = "COUNT,...", value_delimiter = ',', default_value = "1024")]
+    #[arg(
+        long,
+        value_name = "COUNT,...",
+        value_delimiter = ',',
+        default_value = "1024"
+    )]
     pub(crate) capacity: Vec<Capacity>,
     /// Size of a letter in bytes.
-    #[arg(long, value_name = "BYTES,...", value_delimiter = ',', default_value = "8")]
+    #[arg(
+        long,
+        value_name = "BYTES,...",
+        value_delimiter = ',',
+        default_value = "8"
+    )]
     pub(crate) payload: Vec<Payload>,
     /// How long a round of one subject lasts, about.
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = values::time)]
@@ -160,7 +190,12 @@ pub(crate) struct RttArgs {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LatencyArgs {
     /// Letters a second, of all producers together.
-    #[arg(long, value_name = "COUNT,...", value_delimiter = ',', default_value = "100000")]
+    #[arg(
+        long,
+        value_name = "COUNT,...",
+        value_delimiter = ',',
+        default_value = "100000"
+    )]
     pub(crate) rate: Vec<Rate>,
     /// When letters are due: at equal distances, as from many sources, or 32 at once.
     #[arg(long, value_enum, default_value = "poisson")]
@@ -172,13 +207,28 @@ pub(crate) struct LatencyArgs {
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = values::time)]
     pub(crate) warmup: Duration,
     /// Threads that post.
-    #[arg(long, value_name = "COUNT,...", value_delimiter = ',', default_value = "1")]
+    #[arg(
+        long,
+        value_name = "COUNT,...",
+        value_delimiter = ',',
+        default_value = "1"
+    )]
     pub(crate) producers: Vec<Positive>,
     /// Letters the queue holds: powers of two.
-    #[arg(long, value_name = "COUNT,...", value_delimiter = ',', default_value = "1024")]
+    #[arg(
+        long,
+        value_name = "COUNT,...",
+        value_delimiter = ',',
+        default_value = "1024"
+    )]
     pub(crate) capacity: Vec<Capacity>,
     /// Size of a letter in bytes, of which 16 are stamps.
-    #[arg(long, value_name = "BYTES,...", value_delimiter = ',', default_value = "16")]
+    #[arg(
+        long,
+        value_name = "BYTES,...",
+        value_delimiter = ',',
+        default_value = "16"
+    )]
     pub(crate) payload: Vec<Payload>,
     /// The longest time that is recorded as it is; what is longer is counted.
     #[arg(long, value_name = "TIME", default_value = "1min", value_parser = values::time)]

@@ -1,7 +1,5 @@
 //! What was typed wrongly, in one line.
 
-use std::path::PathBuf;
-
 /// Something asked for that cannot be: a line that says what is wrong and what is allowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum UsageError {
@@ -23,12 +21,12 @@ pub(crate) enum UsageError {
     },
     #[error("nothing to measure: {0}")]
     Nothing(String),
-    #[error("--batch {batch} does not fit into --capacity {capacity}: at most {capacity} are allowed")]
+    #[error(
+        "--batch {batch} does not fit into --capacity {capacity}: at most {capacity} are allowed"
+    )]
     BatchTooLarge { batch: usize, capacity: usize },
     #[error("--payload {0} is too small for the two stamps of a latency: 16 and 56 are allowed")]
     NoRoomForStamps(usize),
-    #[error("cannot write {}: {why}", path.display())]
-    Unwritable { path: PathBuf, why: String },
 }
 
 impl UsageError {
@@ -36,7 +34,10 @@ impl UsageError {
     pub(crate) fn of_clap(error: &clap::Error) -> Self {
         let text = error.render().to_string();
         let said = text.split("\n\nUsage:").next().unwrap_or_default();
-        let said = said.split("\n\nFor more information").next().unwrap_or_default();
+        let said = said
+            .split("\n\nFor more information")
+            .next()
+            .unwrap_or_default();
         let words: Vec<_> = said.split_whitespace().collect();
         let line = words.join(" ");
         let line = line.strip_prefix("error: ").unwrap_or(&line);
@@ -67,9 +68,17 @@ mod tests {
             "invalid value '1000' for '--capacity <COUNT,...>': a power of two from 2 to 16777216 \
              is allowed; see --help"
         );
-        for mistake in [&["rtt", "--no-such"][..], &["dance"], &["diff", "a.json"], &["--rounds"]] {
+        for mistake in [
+            &["rtt", "--no-such"][..],
+            &["dance"],
+            &["diff", "a.json"],
+            &["--rounds"],
+        ] {
             let line = line(mistake);
-            assert!(!line.contains('\n') && line.ends_with("; see --help"), "{line}");
+            assert!(
+                !line.contains('\n') && line.ends_with("; see --help"),
+                "{line}"
+            );
         }
     }
 

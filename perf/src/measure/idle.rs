@@ -56,14 +56,19 @@ fn this_thread() -> ThreadNumber {
 /// The CPU time of one of our threads so far.
 #[cfg(target_os = "linux")]
 fn cpu_time(thread: ThreadNumber) -> Option<Duration> {
-    let task = procfs::process::Process::myself().ok()?.task_from_tid(thread).ok()?;
+    let task = procfs::process::Process::myself()
+        .ok()?
+        .task_from_tid(thread)
+        .ok()?;
     // In nanoseconds, where the kernel keeps them; else in ticks of the scheduler's clock.
     match task.schedstat() {
         Ok(times) => Some(Duration::from_nanos(times.sum_exec_runtime)),
         Err(_) => {
             let times = task.stat().ok()?;
             let ticks = (times.utime + times.stime) as f64;
-            Some(Duration::from_secs_f64(ticks / procfs::ticks_per_second() as f64))
+            Some(Duration::from_secs_f64(
+                ticks / procfs::ticks_per_second() as f64,
+            ))
         }
     }
 }

@@ -53,18 +53,23 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(
     let (response, service, last) = thread::scope(|scope| {
         for (index, mut producer) in producers.into_iter().enumerate() {
             let place = index as f64 / count as f64;
-            let schedule =
-                Schedule::new(arrivals, rate / count as f64, site.seed + index as u64, place);
+            let schedule = Schedule::new(
+                arrivals,
+                rate / count as f64,
+                site.seed + index as u64,
+                place,
+            );
             scope.spawn(move || {
                 site.cpus.pin(index + 1, threads);
                 ready.wait();
                 // The moments of all producers count from the same one, a little ahead.
                 let mine = site.clock.now() + site.clock.ticks(START_NS) as u64;
                 // Relaxed: whoever comes first says when; the value is all there is to say.
-                let start = match start.compare_exchange(0, mine, Ordering::Relaxed, Ordering::Relaxed) {
-                    Ok(_) => mine,
-                    Err(others) => others,
-                };
+                let start =
+                    match start.compare_exchange(0, mine, Ordering::Relaxed, Ordering::Relaxed) {
+                        Ok(_) => mine,
+                        Err(others) => others,
+                    };
                 let left = post_all::<L, W>(site, case, &mut producer, schedule, start, duration);
                 // Relaxed: read after the threads have been joined.
                 unsent.fetch_add(left, Ordering::Relaxed);

@@ -1,8 +1,8 @@
 //! When the letters of an open loop are to be posted.
 
 use crate::case::Arrivals;
-use rand::rngs::StdRng;
 use rand::SeedableRng;
+use rand::rngs::StdRng;
 use rand_distr::{Distribution, Exp};
 
 /// Letters of a burst.
@@ -58,12 +58,17 @@ mod tests {
     use super::*;
 
     fn first(arrivals: Arrivals, count: usize) -> Vec<f64> {
-        Schedule::new(arrivals, 1_000_000.0, 7, 0.0).take(count).collect()
+        Schedule::new(arrivals, 1_000_000.0, 7, 0.0)
+            .take(count)
+            .collect()
     }
 
     #[test]
     fn constant_arrivals_are_at_equal_distances() {
-        assert_eq!(first(Arrivals::Constant, 4), [0.0, 1_000.0, 2_000.0, 3_000.0]);
+        assert_eq!(
+            first(Arrivals::Constant, 4),
+            [0.0, 1_000.0, 2_000.0, 3_000.0]
+        );
     }
 
     #[test]
@@ -96,7 +101,9 @@ mod tests {
 
     #[test]
     fn producers_start_at_places_of_their_own() {
-        let second: Vec<_> = Schedule::new(Arrivals::Constant, 1_000_000.0, 7, 0.5).take(2).collect();
+        let second: Vec<_> = Schedule::new(Arrivals::Constant, 1_000_000.0, 7, 0.5)
+            .take(2)
+            .collect();
         assert_eq!(second, [500.0, 1_500.0]);
     }
 }

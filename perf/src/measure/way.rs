@@ -1,14 +1,11 @@
 //! The two ways of waiting, under one face, so that each workload is written once.
 
-use crate::case::Mode;
 use crate::letter::{Batch, Letter};
 use crate::pause::Pause;
 use crate::subject::{Consumer, Producer};
 
 /// How a round posts and takes.
 pub(crate) trait Way: 'static {
-    const MODE: Mode;
-
     /// Posts one letter.
     fn post<L: Letter>(producer: &mut impl Producer<L>, pause: &mut Pause, letter: L);
 
@@ -28,8 +25,6 @@ pub(crate) trait Way: 'static {
 pub(crate) struct AsShipped;
 
 impl Way for AsShipped {
-    const MODE: Mode = Mode::AsShipped;
-
     #[inline]
     fn post<L: Letter>(producer: &mut impl Producer<L>, _: &mut Pause, letter: L) {
         producer.post(letter);
@@ -55,8 +50,6 @@ impl Way for AsShipped {
 pub(crate) struct SameWaiting;
 
 impl Way for SameWaiting {
-    const MODE: Mode = Mode::SameWaiting;
-
     #[inline]
     fn post<L: Letter>(producer: &mut impl Producer<L>, pause: &mut Pause, letter: L) {
         while !producer.try_post(letter) {

@@ -134,14 +134,21 @@ impl<'a> Planner<'a> {
     pub(crate) fn idle(&self, args: &IdleArgs) -> Result<Plan<'a>, UsageError> {
         let rounds = rounds(args.common.rounds, LATENCY_ROUNDS, args.duration);
         let mut plan = Plan::default();
-        self.add(&mut plan, Case::plain(Workload::Idle, Mode::AsShipped), rounds);
+        self.add(
+            &mut plan,
+            Case::plain(Workload::Idle, Mode::AsShipped),
+            rounds,
+        );
         checked(plan)
     }
 
     /// A choice of all, in under a minute.
     pub(crate) fn compare(&self, args: &CompareArgs) -> Result<Plan<'a>, UsageError> {
         let chosen = args.common.rounds;
-        let mut plan = of_machine(Workload::Hiccup, rounds(chosen, 1, Duration::from_millis(500)));
+        let mut plan = of_machine(
+            Workload::Hiccup,
+            rounds(chosen, 1, Duration::from_millis(500)),
+        );
         let short = rounds(chosen, ROUNDS, Duration::from_millis(20));
         for (producers, batch) in [(1, 1), (1, 16), (2, 1), (4, 1)] {
             for mode in modes(args.mode) {
@@ -160,7 +167,9 @@ impl<'a> Planner<'a> {
             warm_up: Duration::from_millis(50),
             ..rounds(chosen, LATENCY_ROUNDS, Duration::from_millis(200))
         };
-        for mode in self.spinning_modes("latency, all spinning,", args.mode, &mut Plan::default())? {
+        for mode in
+            self.spinning_modes("latency, all spinning,", args.mode, &mut Plan::default())?
+        {
             let case = Case {
                 payload_bytes: STAMPS_BYTES,
                 rate_per_s: Some(100_000),
@@ -170,7 +179,11 @@ impl<'a> Planner<'a> {
             self.add(&mut plan, case, open_loop);
         }
         let idle = rounds(chosen, 1, Duration::from_millis(100));
-        self.add(&mut plan, Case::plain(Workload::Idle, Mode::AsShipped), idle);
+        self.add(
+            &mut plan,
+            Case::plain(Workload::Idle, Mode::AsShipped),
+            idle,
+        );
         checked(plan)
     }
 

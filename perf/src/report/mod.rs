@@ -2,10 +2,13 @@
 
 mod cpus;
 pub mod csv;
+pub mod diff;
 pub mod hdr_log;
 pub mod hgrm;
+pub mod html;
 pub mod json;
 mod layout;
+pub(crate) mod list;
 pub(crate) mod model;
 mod names;
 mod notes;

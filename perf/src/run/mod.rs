@@ -28,15 +28,9 @@ pub(crate) struct Planned<'a> {
 }
 
 impl Planned<'_> {
-    /// Measurements in it, those to warm up among them.
-    pub(crate) fn steps(&self) -> usize {
-        self.subjects.len() * (self.rounds + 1)
-    }
-
     /// How long it takes, about.
     pub(crate) fn expected(&self) -> Duration {
-        let rounds = self.subjects.len() * self.rounds;
-        self.round_time * rounds as u32 + self.warm_up * self.subjects.len() as u32
+        (self.round_time * self.rounds as u32 + self.warm_up) * self.subjects.len() as u32
     }
 }
 
@@ -74,7 +68,7 @@ pub(crate) fn measure(
         progress.at(case, subject.name());
         let readings = round(site, case, *subject, pace.warm_up(planned.warm_up))?;
         pace.learn(&readings);
-        progress.step();
+        progress.done(planned.warm_up);
         if site.is_interrupted() {
             return Ok(Vec::new());
         }
@@ -95,7 +89,7 @@ pub(crate) fn measure(
             let after = probe(&site, case);
             pace.learn(&readings);
             collector.add(subject.name(), readings, facts(before, after));
-            progress.step();
+            progress.done(planned.round_time);
             if site.is_interrupted() {
                 return Ok(collector.series());
             }
@@ -133,9 +127,8 @@ fn probe(site: &Site, case: &Case) -> Option<f64> {
 
 fn facts(before: Option<f64>, after: Option<f64>) -> RoundFacts {
     let ping_pong_ns = before.zip(after).map(|(before, after)| [before, after]);
-    let moved = ping_pong_ns.is_some_and(|[before, after]| {
-        before.max(after) > MOVED * before.min(after)
-    });
+    let moved =
+        ping_pong_ns.is_some_and(|[before, after]| before.max(after) > MOVED * before.min(after));
     RoundFacts {
         ping_pong_ns,
         moved,

@@ -3,6 +3,7 @@
 use crate::case::Case;
 use crate::report::title;
 use indicatif::{ProgressBar, ProgressStyle};
+use std::time::Duration;
 
 /// A bar on the terminal. It is drawn between measurements alone, never during one: a thread that
 /// draws would take a CPU from what is measured.
@@ -12,27 +13,29 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// A bar of so many steps; none if `quiet`, or where there is no terminal.
-    pub(crate) fn new(steps: usize, quiet: bool) -> Self {
+    /// A bar for what takes about so long; none if `quiet`, or where there is no terminal.
+    pub(crate) fn new(expected: Duration, quiet: bool) -> Self {
         let bar = if quiet {
             ProgressBar::hidden()
         } else {
-            ProgressBar::new(steps as u64)
+            ProgressBar::new(expected.as_micros() as u64)
         };
-        let style = ProgressStyle::with_template("{bar:20} {percent:>3}% {eta:>4}  {wide_msg}")
-            .expect("a template without faults");
+        let style =
+            ProgressStyle::with_template("{bar:16} {percent:>3}% {eta:>4} left  {wide_msg}")
+                .expect("a template without faults");
         bar.set_style(style);
         Self { bar }
     }
 
     /// Says what is measured next.
     pub(crate) fn at(&self, case: &Case, subject: &str) {
-        self.bar.set_message(format!("{subject}: {}", title::of(case)));
+        self.bar
+            .set_message(format!("{subject}: {}", title::of(case)));
     }
 
-    /// One measurement is done.
-    pub(crate) fn step(&self) {
-        self.bar.inc(1);
+    /// Something is done that was to take so long.
+    pub(crate) fn done(&self, expected: Duration) {
+        self.bar.inc(expected.as_micros() as u64);
     }
 
     /// Prints to the standard output without tearing the bar.
