@@ -38,6 +38,21 @@ impl Clock {
         self.quanta.raw()
     }
 
+    /// The time in ticks, read when all that was loaded before has arrived. To be used for the end
+    /// of what waits for a word of another thread: a CPU may read its counter before such a load is
+    /// done, and the time would come out too short.
+    #[inline]
+    #[must_use]
+    pub fn now_after_loads(&self) -> Ticks {
+        #[cfg(target_arch = "x86_64")]
+        #[expect(unsafe_code, reason = "an instruction that all such CPUs have")]
+        // SAFETY: the fence needs SSE2, which is part of x86_64.
+        unsafe {
+            std::arch::x86_64::_mm_lfence();
+        }
+        self.now()
+    }
+
     /// Ticks in nanoseconds.
     #[inline]
     #[must_use]

@@ -10,7 +10,7 @@
 //! [`registry`] forgets the subjects' types; `plan` and `run` turn a command into rounds and rounds
 //! into series; [`report`] tells them.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 #![deny(missing_docs)]
 
 mod app;

@@ -4,14 +4,13 @@
 //!     given at some moment between sending and return, and the middle is taken for it. So the
 //!     offset is wrong by at most half the round trip, and the shortest round trip says most.
 //! K2. A CPU may read its counter while an earlier look at memory is still under way, so that a
-//!     round trip seems shorter than it is. Reading the system's clock waits for what is before
-//!     it, so that is read in between.
+//!     round trip seems shorter than it is; so it is read when the look is over.
 
 use crate::clock::{Clock, Ticks};
 use crate::place;
 use crossbeam_utils::CachePadded;
 use serde::{Deserialize, Serialize};
-use std::hint::{black_box, spin_loop};
+use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -138,7 +137,7 @@ fn exchange(clock: &Clock, [asking, answering]: [usize; 2]) -> Vec<Exchange> {
                     number if number == last => spin_loop(),
                     number => {
                         // Relaxed: the Release below orders it.
-                        answer.time.store(now_after_look(clock), Ordering::Relaxed);
+                        answer.time.store(clock.now_after_loads(), Ordering::Relaxed);
                         // Release: pairs with the asking thread's Acquire; the time comes first.
                         answer.number.store(number, Ordering::Release);
                         last = number;
@@ -162,7 +161,7 @@ fn exchange(clock: &Clock, [asking, answering]: [usize; 2]) -> Vec<Exchange> {
                     }
                     spin_loop();
                 }
-                let returned = now_after_look(clock);
+                let returned = clock.now_after_loads();
                 // Relaxed: the Acquire above orders it.
                 let answered = answer.time.load(Ordering::Relaxed);
                 Some(Exchange {
@@ -178,12 +177,6 @@ fn exchange(clock: &Clock, [asking, answering]: [usize; 2]) -> Vec<Exchange> {
         });
         asking.join().expect("nothing panics here")
     })
-}
-
-/// The time, read by K2 when the last look at memory is over.
-fn now_after_look(clock: &Clock) -> Ticks {
-    black_box(Instant::now());
-    clock.now()
 }
 
 #[cfg(test)]

@@ -87,7 +87,7 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(
                         ended += 1;
                         return;
                     }
-                    let now = site.clock.now();
+                    let now = site.clock.now_after_loads();
                     last = now;
                     let end = site.clock.ns(now);
                     response.record_between(site.clock.ns(letter.word()), end);

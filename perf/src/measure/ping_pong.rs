@@ -35,7 +35,7 @@ pub(crate) fn run(site: &Site, [asking, answering]: [usize; 2], trips: u64) -> R
                 while pong.load(Ordering::Acquire) != trip {
                     spin_loop();
                 }
-                let end = site.clock.now();
+                let end = site.clock.now_after_loads();
                 if trip > warm_up {
                     recorder.record(site.clock.ns(end.saturating_sub(start)));
                 }

@@ -39,7 +39,7 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(site: &Site, case: &Case, trips
                 let start = site.clock.now();
                 W::post(&mut ask, &mut pause, L::new(word));
                 while W::drain(&mut answered, &mut pause, 1, |_| {}) == 0 {}
-                site.clock.now().saturating_sub(start)
+                site.clock.now_after_loads().saturating_sub(start)
             };
             for done in 0..trips + warm_up {
                 if let Some(think_ns) = case.think_ns {

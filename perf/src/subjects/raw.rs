@@ -125,7 +125,7 @@ impl Asleep {
                     let start = site.clock.now();
                     self.hand_over(turn, ANSWERS, answering.thread());
                     self.next_turn(turn, ANSWERS);
-                    let end = site.clock.now();
+                    let end = site.clock.now_after_loads();
                     if done >= warm_up {
                         recorder.record(site.clock.ns(end.saturating_sub(start)));
                     }
