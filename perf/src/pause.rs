@@ -18,7 +18,11 @@ impl Pause {
     #[must_use]
     pub fn new(crowded: bool) -> Self {
         Self {
-            looks_before_yield: if crowded { LOOKS_BEFORE_YIELD } else { u32::MAX },
+            looks_before_yield: if crowded {
+                LOOKS_BEFORE_YIELD
+            } else {
+                u32::MAX
+            },
             looks: 0,
         }
     }

@@ -97,7 +97,7 @@ impl<'a> Change<'a> {
 
     fn row(&self) -> (Look, Vec<String>) {
         let figure_of = |series: &Series| match series.case.workload {
-            Workload::Latency | Workload::Hiccup => time(series.median),
+            Workload::Rtt | Workload::Latency | Workload::Hiccup => time(series.median),
             _ => figure(series.median),
         };
         let ratio = match self.ratio.is_nan() {
@@ -228,6 +228,7 @@ fn table(group: &[&Change<'_>], styles: Styles) -> String {
     let unit = match (case.workload, case.time) {
         (Workload::Latency, Some(time)) => format!("p99, {}", title::time(time)),
         (Workload::Latency | Workload::Hiccup, _) => "p99".to_owned(),
+        (Workload::Rtt, _) => "round trip".to_owned(),
         _ => case.unit().to_owned(),
     };
     let mut text = styles.text(&format!("{} [{unit}]", title::of(case)), Look::Strong);

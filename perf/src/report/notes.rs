@@ -23,7 +23,6 @@ pub(crate) fn notes(table: &str, series: &[Series], left_out: &[String], styles:
         over_range(series),
         negative(series),
         crowded(series),
-        joined(left_out.iter().cloned()).map(|list| format!("left out: {list}")),
     ];
     let explained = explained
         .into_iter()

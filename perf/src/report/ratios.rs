@@ -68,14 +68,23 @@ mod tests {
 
     #[test]
     fn ratios_are_taken_round_by_round() {
-        let all = [("ours", 5.0), ("theirs", 10.0), ("ours", 4.0), ("theirs", 40.0), ("ours", 6.0)];
+        let all = [
+            ("ours", 5.0),
+            ("theirs", 10.0),
+            ("ours", 4.0),
+            ("theirs", 40.0),
+            ("ours", 6.0),
+        ];
         let series = series(&all);
         assert_eq!(series[0].ratio, None);
         let ratio = series[1].ratio.as_ref().expect("two rounds of each");
         assert_eq!(ratio.of, "ours");
         assert_eq!(ratio.rounds, [0.5, 0.1]);
         assert_eq!((ratio.min, ratio.median, ratio.max), (0.1, 0.3, 0.5));
-        assert_eq!((series[0].min, series[0].median, series[0].max), (4.0, 5.0, 6.0));
+        assert_eq!(
+            (series[0].min, series[0].median, series[0].max),
+            (4.0, 5.0, 6.0)
+        );
     }
 
     #[test]

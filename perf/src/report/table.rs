@@ -62,6 +62,7 @@ pub(crate) fn heading(case: &Case) -> String {
     let unit = match case.workload {
         // Each figure has its own.
         Workload::Latency => "response time",
+        Workload::Rtt => "round trip",
         Workload::Hiccup => return title::of(case),
         _ => case.unit(),
     };
@@ -86,16 +87,13 @@ fn figures(series: &[Series], styles: Styles) -> String {
 
 /// Round trips, whose tails are known as well.
 fn round_trips(series: &[Series], styles: Styles) -> String {
-    if series.iter().all(|series| series.percentiles.is_none()) {
-        return figures(series, styles);
-    }
     let head = ratio_head(series);
     let header = ["subject", "median", "p99", "p99.9", &head, "min–max"];
     let rows: Vec<_> = sorted(series)
         .into_iter()
         .map(|series| {
-            let mut cells = vec![label(series), figure(series.median)];
-            cells.extend(["99", "99.9"].map(|name| percentile(series, name, figure)));
+            let mut cells = vec![label(series), time(series.median)];
+            cells.extend(["99", "99.9"].map(|name| percentile(series, name, time)));
             cells.extend(ratio_and_range(series));
             (look(series), cells)
         })

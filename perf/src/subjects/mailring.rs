@@ -20,8 +20,8 @@ macro_rules! ring {
             type Consumer<L: Letter> = mailring::ring::$ring::Consumer<L>;
 
             fn queue<L: Letter>(setting: Setting) -> (Vec<Self::Producer<L>>, Self::Consumer<L>) {
-                let (producer, consumer) =
-                    mailring::ring::$ring::bounded(setting.capacity).expect("a capacity within bounds");
+                let (producer, consumer) = mailring::ring::$ring::bounded(setting.capacity)
+                    .expect("a capacity within bounds");
                 ($producers(producer, setting.producers), consumer)
             }
         }

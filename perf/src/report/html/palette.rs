@@ -12,6 +12,8 @@ use std::fmt::Write;
 /// What is drawn with one colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ink {
+    /// What is behind all else.
+    Page,
     /// Text and whiskers.
     Text,
     /// Text that matters less, and axes.
@@ -22,7 +24,8 @@ pub(super) enum Ink {
     Subject(u16),
 }
 
-const SHARED: [(Ink, &str); 3] = [
+const SHARED: [(Ink, &str); 4] = [
+    (Ink::Page, "--page"),
     (Ink::Text, "--text"),
     (Ink::Muted, "--muted"),
     (Ink::Grid, "--grid"),

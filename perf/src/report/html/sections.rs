@@ -38,12 +38,14 @@ pub(super) fn heading(workload: Workload) -> &'static str {
 fn reading(workload: Workload) -> &'static str {
     match workload {
         Workload::Throughput => {
-            "Time per letter from core to core while the queue is kept busy. Shorter is better. A bar \
-             is the median round, its whisker goes from the smallest round to the largest."
+            "Time per letter from core to core while the queue is kept busy. Shorter is better. A bar, \
+             or a dot on a log axis, is the median round; its whisker goes from the smallest round to \
+             the largest."
         }
         Workload::Rtt => {
-            "Time of a letter to another thread and of one back. Shorter is better. A bar is the \
-             median round; the curves are over all rounds."
+            "Time of a letter to another thread and of one back. Shorter is better. A bar, or \
+             a dot on a log axis, is the median round; its whisker goes from the smallest round to \
+             the largest. The curves are over all rounds: how long so many percent take at most."
         }
         Workload::Latency => {
             "Letters are posted at a given rate, whatever the queue does. Response time counts from \

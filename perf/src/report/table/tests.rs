@@ -68,11 +68,11 @@ fn round_trips_are_told_with_their_tails() {
     let long = series(&case, "flume", &[2e6]).with_times((0..100).map(|_| 2_000_000));
     assert_eq!(
         plain(&[long, short]),
-        "rtt, all spinning: capacity 1024, 8 bytes [ns/round trip]\n\
-         subject     median    p99  p99.9  ours/it  min–max\n\
+        "rtt, all spinning: capacity 1024, 8 bytes [round trip]\n\
+         subject   median      p99  p99.9  ours/it  min–max\n\
          ──────────────────────────────────────────────────\n\
-         kanal          250  4,951      ·        –        –\n\
-         flume    2,000,000      ·      ·        –        –\n\
+         kanal     250 ns  4.95 µs      ·        –        –\n\
+         flume    2.00 ms        ·      ·        –        –\n\
          ·: fewer than 10 samples above it\n"
     );
 }

@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn stand_ins_become_variables_and_all_else_stays() {
-        let drawn = r##"<a fill="#5A0002" stroke="#A50000"/><b fill="#123456">=&quot;#5A0002</b>"##;
+        let drawn = r##"<a fill="#5A0002" stroke="#A50001"/><b fill="#123456">=&quot;#5A0002</b>"##;
         let expected =
             r##"<a fill="var(--s2)" stroke="var(--text)"/><b fill="#123456">=&quot;#5A0002</b>"##;
         assert_eq!(with_variables(drawn), expected);
