@@ -152,6 +152,9 @@ fn all_curves(all: &[Chart<'_>], with_flags: bool, palette: &Palette) -> Markup 
                         p.small { "Too few samples for a curve." }
                     } @else {
                         (curves::draw(curves, &axes_of(chart.mode), &chart.title))
+                        @if !curves.is_whole() {
+                            p.small { "All times are not at hand: straight between the percentiles told." }
+                        }
                     }
                     @if with_flags { (flags::list(&chart.sorted())) }
                 }

@@ -38,6 +38,7 @@ const TICKS: [(f64, &str); 8] = [
 /// The curves of a chart.
 pub(in super::super) struct Curves {
     curves: Vec<(Look, Vec<Point>)>,
+    is_whole: bool,
 }
 
 impl Curves {
@@ -49,7 +50,13 @@ impl Curves {
         });
         Self {
             curves: curves.collect(),
+            is_whole: series.iter().all(|series| series.recorder.is_some()),
         }
+    }
+
+    /// Whether all times are at hand for each.
+    pub(in super::super) fn is_whole(&self) -> bool {
+        self.is_whole
     }
 
     /// Whether there are none.

@@ -1,6 +1,6 @@
 //! The marks and lines by which curves are told apart.
 
-use super::super::palette::{Ink, Look, Mark, Rank};
+use super::super::palette::{Look, Mark, Rank};
 use super::canvas::{Area, Drawn, fill, image, line, px};
 use maud::Markup;
 use plotters::prelude::{Circle, DashedLineSeries, PathElement, Polygon};
@@ -30,7 +30,6 @@ pub(super) fn draw(area: &Area<'_>, look: Look, (x, y): (i32, i32)) -> Drawn {
     let radius = half as u32;
     let stroke = line(look.ink(), 1.4);
     let full = fill(look.ink(), 1.0);
-    let hollow = fill(Ink::Page, 1.0);
     let corners = |places: &[(i32, i32)]| -> Vec<(i32, i32)> {
         places
             .iter()
@@ -46,15 +45,9 @@ pub(super) fn draw(area: &Area<'_>, look: Look, (x, y): (i32, i32)) -> Drawn {
     ];
     match look.mark {
         Mark::Disc => area.draw(&Circle::new((x, y), radius, full)),
-        Mark::Ring => {
-            area.draw(&Circle::new((x, y), radius, hollow))?;
-            area.draw(&Circle::new((x, y), radius, stroke))
-        }
+        Mark::Ring => area.draw(&Circle::new((x, y), radius, stroke)),
         Mark::Square => area.draw(&Polygon::new(corners(&square[..4]), full)),
-        Mark::Frame => {
-            area.draw(&Polygon::new(corners(&square[..4]), hollow))?;
-            area.draw(&PathElement::new(corners(&square), stroke))
-        }
+        Mark::Frame => area.draw(&PathElement::new(corners(&square), stroke)),
         Mark::Diamond => {
             let far = half * 5 / 4;
             let diamond = [(0, -far), (far, 0), (0, far), (-far, 0)];
