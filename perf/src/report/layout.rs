@@ -90,6 +90,9 @@ impl Styles {
     }
 }
 
+/// A space at which no line is broken.
+pub(crate) const TOGETHER: &str = "\u{a0}";
+
 /// Between two columns of a table.
 const APART: usize = 2;
 
@@ -111,12 +114,13 @@ pub(crate) fn shortened(text: &str, width: usize) -> String {
 /// A text in lines of at most `width`, all but the first set in by two.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
+    for word in text.split(' ') {
+        let word = word.replace(TOGETHER, " ");
         let line = lines.last_mut().expect("there is always one");
         let starts = line.trim_start().is_empty();
         if !starts && line.width() + 1 + word.width() <= width {
             line.push(' ');
-            line.push_str(word);
+            line.push_str(&word);
             continue;
         }
         if !starts {
@@ -186,6 +190,7 @@ mod tests {
         assert_eq!(wrapped("one two three", 9), ["one two", "  three"]);
         assert_eq!(wrapped("abcdefghij", 4), ["abcd", "  ef", "  gh", "  ij"]);
         assert_eq!(wrapped("", 9), [""]);
+        assert_eq!(wrapped("for 12\u{a0}ns", 7), ["for", "  12 ns"]);
     }
 
     #[test]

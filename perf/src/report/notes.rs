@@ -1,7 +1,7 @@
 //! What a reader must know to judge a table, below it; each only where it applies.
 
 use super::Series;
-use super::layout::{Look, Styles};
+use super::layout::{Look, Styles, TOGETHER};
 use super::number::{UNKNOWN, figure, time, times};
 use super::title::thousands;
 use crate::case::{Time, Workload};
@@ -16,6 +16,7 @@ pub(crate) fn notes(table: &str, series: &[Series], left_out: &[String], styles:
         spread(series),
         unknown(table),
         machine(series),
+        joined(left_out.iter().cloned()).map(|list| format!("left out: {list}")),
     ];
     let warned = [
         moved(series),
@@ -103,9 +104,13 @@ fn spread(series: &[Series]) -> Option<String> {
             && series.case.time != Some(Time::Service)
             && series.rounds.len() > 1
     });
-    let list =
-        joined(of.map(|series| format!("{} {}", label(series), times(series.min, series.max))))?;
-    Some(format!("p99 of single rounds: {list}"))
+    let list = joined(of.map(|series| {
+        let range = times(series.min, series.max).replace(' ', TOGETHER);
+        format!("{} {range}", label(series))
+    }))?;
+    Some(format!(
+        "p99 of single rounds, by the median of which rows are sorted: {list}"
+    ))
 }
 
 fn unknown(table: &str) -> Option<String> {
@@ -153,20 +158,19 @@ fn moved(series: &[Series]) -> Option<String> {
 fn too_slow(series: &[Series]) -> Option<String> {
     let mut told: Vec<String> = Vec::new();
     for series in series.iter().filter(|series| !series.kept_up()) {
-        let mut text = series.subject.clone();
-        if let (Some(achieved), Some(rate)) = (series.achieved_per_s, series.case.rate_per_s) {
-            let achieved = thousands(achieved as u64);
-            text += &format!(" {achieved}/s of {}/s", thousands(rate));
-        }
+        let achieved = thousands(series.achieved_per_s.unwrap_or(0.0) as u64);
+        let mut text = format!("{} {achieved}/s", series.subject);
         let unsent = series.unsent.unwrap_or(0);
         if unsent > 0 {
             text += &format!(", {} unsent", thousands(unsent));
         }
+        // A latency's two times are of the same letters.
         if !told.contains(&text) {
             told.push(text);
         }
     }
-    joined(told).map(|list| format!("could not keep up: {list}"))
+    let rate = thousands(series.first()?.case.rate_per_s?);
+    joined(told).map(|list| format!("could not keep up with {rate}/s: {list}"))
 }
 
 fn over_range(series: &[Series]) -> Option<String> {

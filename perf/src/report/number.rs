@@ -16,6 +16,7 @@ pub(crate) fn figure(value: f64) -> String {
         _ if size.is_infinite() => "∞".to_owned(),
         0.0 => "0".to_owned(),
         _ if !(0.000_999_5..9_999_999.5).contains(&size) => format!("{value:.2e}"),
+        _ if size < 0.009_995 => format!("{value:.5}"),
         _ if size < 0.099_95 => format!("{value:.4}"),
         _ if size < 0.999_5 => format!("{value:.3}"),
         _ if size < 9.995 => format!("{value:.2}"),
@@ -35,7 +36,9 @@ pub(crate) fn time(ns: f64) -> String {
 pub(crate) fn times(from_ns: f64, to_ns: f64) -> String {
     let (from, from_unit) = time_parts(from_ns);
     let (to, to_unit) = time_parts(to_ns);
-    if from_unit == to_unit {
+    if (&from, from_unit) == (&to, to_unit) {
+        format!("{to} {to_unit}")
+    } else if from_unit == to_unit {
         format!("{from}–{to} {to_unit}")
     } else {
         format!("{from} {from_unit}–{to} {to_unit}")
@@ -60,6 +63,7 @@ mod tests {
         let numbers = [
             0.0,
             0.000_12,
+            0.002_7,
             0.012_34,
             0.099_96,
             0.5,
@@ -75,6 +79,7 @@ mod tests {
         let texts = [
             "0",
             "1.20e-4",
+            "0.00270",
             "0.0123",
             "0.100",
             "0.500",
@@ -125,5 +130,6 @@ mod tests {
     fn two_times_share_their_unit() {
         assert_eq!(times(1_200.0, 1_500.0), "1.20–1.50 µs");
         assert_eq!(times(900.0, 1_500.0), "900 ns–1.50 µs");
+        assert_eq!(times(1_500.0, 1_501.0), "1.50 µs");
     }
 }
