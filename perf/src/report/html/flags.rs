@@ -42,13 +42,9 @@ impl Kind {
 
     fn meaning(self) -> &'static str {
         match self {
-            Self::TooSlow => {
-                "could not keep up with the rate, so its times tell of a queue that grows"
-            }
-            Self::Crowded => "more threads than CPUs, so the scheduler is measured too",
-            Self::Moved => {
-                "rounds in which the cache line's round trip changed, so that they say little"
-            }
+            Self::TooSlow => "the times tell of a queue that grows",
+            Self::Crowded => "more threads than CPUs, so that the scheduler is measured too",
+            Self::Moved => "rounds in which the cache line's round trip changed; they say little",
             Self::OverRange => "times longer than could be recorded",
             Self::BelowZero => "times that came out below zero and count as zero",
         }
@@ -128,8 +124,8 @@ pub(super) fn list(all: &[&Series]) -> Markup {
                     @let about = about(kind, &flags);
                     @if !about.is_empty() {
                         li {
-                            b { (about) }
-                            ": " (kind.meaning())
+                            b { (kind.short()) }
+                            " (" (kind.meaning()) "): " (about)
                         }
                     }
                 }
@@ -224,9 +220,9 @@ mod tests {
         };
         let other = other.with_moved(1, [90.0, 400.0]);
         let list = list(&[&one, &other]).into_string();
-        assert!(list.contains("<b>all</b>: more threads"), "{list}");
+        assert!(list.contains("<b>crowded</b> (more threads than CPUs, so that the scheduler is measured too): all<"), "{list}");
         assert!(
-            list.contains("<b>b (1 of 2 rounds)</b>: rounds in which"),
+            list.contains("they say little): b (1 of 2 rounds)<"),
             "{list}"
         );
     }

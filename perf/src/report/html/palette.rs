@@ -118,7 +118,7 @@ const OURS: [Hue; 3] = [
 ];
 const OURS_MARKS: [Mark; 2] = [Mark::Disc, Mark::Diamond];
 
-const PEERS: [Hue; 8] = [
+const PEERS: [Hue; 11] = [
     ("#1b6ab0", "#5fadf5"),
     ("#0b8577", "#37cdb9"),
     ("#7448ad", "#bb9bf5"),
@@ -127,6 +127,9 @@ const PEERS: [Hue; 8] = [
     ("#a8418f", "#e993d6"),
     ("#3a4678", "#a3b1ea"),
     ("#706c2a", "#cfc87c"),
+    ("#5b6b73", "#aebfc7"),
+    ("#7a5647", "#c7a391"),
+    ("#5c7d00", "#bcd94a"),
 ];
 /// As many as have no factor in common with the colours.
 const PEERS_MARKS: [Mark; 5] = [

@@ -51,7 +51,8 @@ fn reading(workload: Workload) -> &'static str {
             "Letters are posted at a given rate, whatever the queue does. Response time counts from \
              the moment at which a letter was due, service time from that at which its post began. \
              A curve tells how long so many percent of all letters take at most; lower is better. \
-             The dashed line is the machine: how late a thread is that only looks at the clock."
+             The dashed line is the machine: how late a thread is that only looks at the clock, as \
+             far as that is not below all curves."
         }
         Workload::Idle => "CPU time of a consumer that waits and gets nothing. Less is better.",
         Workload::Hiccup => {

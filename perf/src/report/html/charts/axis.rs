@@ -27,6 +27,9 @@ pub(super) struct Axis {
 /// Values further apart are shown on a log axis.
 const LINEAR_FACTOR_MAX: f64 = 20.0;
 
+/// How near a tick is to be, in parts of a step, for a linear axis to reach it.
+const NEAR: f64 = 0.3;
+
 /// No value on an axis is larger, nor, on a log axis, smaller than its inverse.
 const VALUE_MAX: f64 = 1e300;
 
@@ -44,6 +47,13 @@ impl Axis {
         let high = sane(values).fold(0.0, f64::max);
         let high = if high > 0.0 { high } else { 1.0 };
         let step = nice_at_least(high / ticks_max as f64);
+        // Up to the next tick where that is near.
+        let next = (high / step).ceil() * step;
+        let high = if next - high <= NEAR * step {
+            next
+        } else {
+            high
+        };
         let ticks = (0..).map(|count| f64::from(count) * step);
         Self {
             scale: Scale::Linear,
@@ -201,6 +211,8 @@ mod tests {
             (Scale::Linear, 0.0, 42.0)
         );
         assert_eq!(axis.ticks, [0.0, 10.0, 20.0, 30.0, 40.0]);
+        let axis = Axis::fitting(&[10.0, 48.0], 5);
+        assert_eq!(axis.ticks.last(), Some(&50.0));
     }
 
     #[test]

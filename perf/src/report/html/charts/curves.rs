@@ -72,17 +72,30 @@ pub(in super::super) struct Axes {
 }
 
 impl Axes {
-    /// Axes on which all curves of some charts have their place.
+    /// Axes on which all curves of some charts have their place; of the machine's, what is not
+    /// below all others.
     pub(in super::super) fn of(charts: &[&Curves]) -> Self {
-        let points = || {
+        let points = |floor: bool| -> Vec<Point> {
             let curves = charts.iter().flat_map(|chart| &chart.curves);
-            curves.flat_map(|(_, points)| points)
+            curves
+                .filter(|(look, _)| (look.rank == Rank::Floor) == floor)
+                .flat_map(|(_, points)| points.iter().copied())
+                .collect()
         };
+        let (floor, others) = (points(true), points(false));
+        let least = others.iter().map(|point| point.1).reduce(f64::min);
+        let shown = floor
+            .iter()
+            .filter(|point| least.is_none_or(|least| point.1 >= least));
         // No time is below one nanosecond on a log axis.
-        let times: Vec<_> = points().map(|&(_, ns)| ns.max(1.0)).collect();
+        let times = others.iter().chain(shown).map(|point| point.1.max(1.0));
         Self {
-            nines_max: points().map(|&(nines, _)| nines).fold(1.0, f64::max),
-            time: Axis::log(&times, TICKS_MAX),
+            nines_max: floor
+                .iter()
+                .chain(&others)
+                .map(|point| point.0)
+                .fold(1.0, f64::max),
+            time: Axis::log(&times.collect::<Vec<_>>(), TICKS_MAX),
         }
     }
 }
@@ -142,12 +155,10 @@ fn lines(area: &Area<'_>, curves: &Curves, axes: &Axes) -> Drawn {
         let style = line(look.ink(), marks::thickness(*look));
         if look.rank == Rank::Floor {
             let (dash, gap) = marks::DASH;
-            chart.draw_series(DashedLineSeries::new(
-                points.clone(),
-                px(dash),
-                px(gap),
-                style,
-            ))?;
+            // From the last point on that is not above the axis' start.
+            let below = points.partition_point(|point| point.1 <= time.low);
+            let shown = points[below.saturating_sub(1)..].to_vec();
+            chart.draw_series(DashedLineSeries::new(shown, px(dash), px(gap), style))?;
         } else {
             chart.draw_series(LineSeries::new(points.clone(), style))?;
         }
@@ -163,4 +174,38 @@ fn lines(area: &Area<'_>, curves: &Curves, axes: &Axes) -> Drawn {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::{Case, Mode, Workload};
+    use crate::report::notes::MACHINE;
+    use crate::report::sample;
+
+    fn axes(machine_ns: &[u64]) -> Axes {
+        let case = Case::plain(Workload::Latency, Mode::AsShipped);
+        let of =
+            |subject, times: Vec<u64>| sample::series(&case, subject, &[1.0]).with_times(times);
+        let series = [
+            of("kanal", (1_000..2_000).collect()),
+            of(MACHINE, machine_ns.repeat(500)),
+        ];
+        let report = sample::report(series.to_vec());
+        let all: Vec<_> = report.results.iter().collect();
+        let curves = Curves::of(&all, &Palette::of(&report));
+        let axes = Axes::of(&[&curves]);
+        // It is drawn whatever is left of it.
+        let drawn = draw(&curves, &axes, "latency").into_string();
+        assert!(drawn.contains("polyline"));
+        axes
+    }
+
+    #[test]
+    fn what_of_the_machine_is_below_all_else_takes_no_room() {
+        let Axes { time, .. } = axes(&[3, 5_000]);
+        assert_eq!((time.low, time.high), (1_000.0, 5_000.0));
+        let Axes { time, .. } = axes(&[3]);
+        assert_eq!((time.low, time.high), (1_000.0, 2_000.0));
+    }
 }
