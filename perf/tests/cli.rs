@@ -220,6 +220,41 @@ fn an_open_loop_counts_every_letter_that_was_due() {
 }
 
 #[test]
+fn a_rate_that_cannot_be_kept_is_said_and_ends_soon() {
+    let too_fast = [
+        "latency",
+        "--rate=100000000",
+        "--arrivals=constant",
+        "--mode=as-shipped",
+        "--subjects=mailring-mpsc",
+        "--warmup=1us",
+        "--rounds=1",
+        "-q",
+    ];
+    let told = |duration| {
+        let done = perf(&[&too_fast[..], &[duration]].concat()).success();
+        let text = String::from_utf8(done.get_output().stdout.clone()).expect("text");
+        let said = "could not keep up with 100,000,000/s: mailring-mpsc";
+        assert!(text.contains(said), "{text}");
+        text
+    };
+    // 100,000 letters all come through, though late; of 5,000,000 most are given up.
+    let start = std::time::Instant::now();
+    assert!(!told("--duration=1ms").contains("unsent"));
+    assert!(told("--duration=50ms").contains("unsent"));
+    assert!(start.elapsed().as_secs() < 20);
+}
+
+#[test]
+fn what_makes_figures_doubtful_is_said_below_them() {
+    let one = ["--cpus", first_cpu(), "--subjects=mailring-mpsc"];
+    let done = perf(&[&LITTLE[..], &one].concat()).success();
+    let text = String::from_utf8(done.get_output().stdout.clone()).expect("text");
+    let said = format!("only CPU {} is used", first_cpu());
+    assert!(text.contains(&said), "{text}");
+}
+
+#[test]
 fn all_files_are_written_and_read_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name).display().to_string();

@@ -1,0 +1,126 @@
+//! What a run does when it is interrupted, and when the system stops it for a while.
+
+#![cfg(target_os = "linux")]
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// A run beside the test, which does not outlive it.
+struct Run {
+    child: Child,
+    folder: TempDir,
+}
+
+impl Run {
+    /// Returns when the run has begun; its first round is then a second away at most, mostly less.
+    fn start(arguments: &[&str]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let child = Command::new(env!("CARGO_BIN_EXE_perf"))
+            .args(arguments)
+            .arg("--json")
+            .arg(json_in(folder.path()))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the tool is built");
+        let run = Self { child, folder };
+        // The last thing before it begins is to make the file that becomes the result.
+        let start = Instant::now();
+        while run.files() == 0 {
+            assert!(start.elapsed() < Duration::from_secs(30), "it never began");
+            thread::sleep(Duration::from_millis(5));
+        }
+        run
+    }
+
+    fn files(&self) -> usize {
+        self.folder.path().read_dir().expect("a folder").count()
+    }
+
+    fn send(&self, signal: Signal) {
+        let pid = i32::try_from(self.child.id()).expect("a process number");
+        kill(Pid::from_raw(pid), signal).expect("our own child");
+    }
+
+    /// Waits for the end, and returns it with what was written.
+    fn end(mut self) -> (ExitStatus, serde_json::Value) {
+        let status = self.child.wait().expect("our own child");
+        let text = std::fs::read_to_string(json_in(self.folder.path())).expect("it was written");
+        (status, serde_json::from_str(&text).expect("JSON"))
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        // Both fail if it has ended, as it should have.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn json_in(folder: &Path) -> PathBuf {
+    folder.join("result.json")
+}
+
+/// The response times of the ring in a result.
+fn response(report: &serde_json::Value) -> &serde_json::Value {
+    let results = report["results"].as_array().expect("results");
+    results
+        .iter()
+        .find(|one| one["subject"] == "mailring-mpsc" && one["time"] == "response")
+        .expect("the ring was measured")
+}
+
+const LATENCY: [&str; 6] = [
+    "latency",
+    "--rounds=1",
+    "--warmup=1ms",
+    "--mode=same-waiting",
+    "--subjects=mailring-mpsc",
+    "-q",
+];
+
+#[test]
+fn an_interrupt_ends_a_run_with_what_it_has() {
+    let run = Run::start(&[&LATENCY[..], &["--duration=60s"]].concat());
+    thread::sleep(Duration::from_secs(3));
+    let interrupted = Instant::now();
+    run.send(Signal::SIGINT);
+    let (status, report) = run.end();
+    assert!(interrupted.elapsed() < Duration::from_secs(10));
+    assert_eq!(status.code(), Some(130));
+    assert_eq!(report["partial"], true);
+    assert!(response(&report)["samples"].as_u64() > Some(0));
+}
+
+/// B69: two of ten seconds without the CPU are in the response times of all letters that were due
+/// in them. Were a letter's time counted from its post, one letter of 10,000 would have it.
+///
+/// ```text
+/// cargo test -p perf --test signals -- --ignored --nocapture
+/// ```
+#[test]
+#[ignore = "takes 22 s"]
+fn b69_a_stall_counts_for_each_letter_that_was_due_in_it() {
+    let open_loop = ["--rate=1000", "--arrivals=constant", "--duration=10s"];
+    let run = Run::start(&[&LATENCY[..], &open_loop].concat());
+    thread::sleep(Duration::from_secs(4));
+    run.send(Signal::SIGSTOP);
+    thread::sleep(Duration::from_secs(2));
+    run.send(Signal::SIGCONT);
+    let (status, report) = run.end();
+    assert!(status.success(), "{status}");
+
+    let ring = response(&report);
+    println!("{}, {} samples", ring["percentiles"], ring["samples"]);
+    assert_eq!(ring["samples"], 10_000);
+    let ms = |name: &str| ring["percentiles"][name].as_u64().expect("a time") / 1_000_000;
+    assert!((1_900..=2_300).contains(&ms("max")));
+    assert!(ms("99") >= 1_500);
+    assert!(ms("90") >= 500);
+}
