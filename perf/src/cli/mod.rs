@@ -17,7 +17,12 @@ use std::time::Duration;
 /// Subjects take turns in rounds, so that what the machine does meanwhile meets all of them;
 /// ratios are taken round by round. Compare figures of one run alone.
 #[derive(Debug, Parser)]
-#[command(name = "perf", version, args_conflicts_with_subcommands = true)]
+#[command(
+    name = "perf",
+    version,
+    args_conflicts_with_subcommands = true,
+    max_term_width = 80
+)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
