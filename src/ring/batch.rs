@@ -12,9 +12,10 @@ pub trait Batch: Iterator + sealed::Sealed {
     #[doc(hidden)]
     fn ready(&mut self) -> usize;
 
-    /// Moves one ready letter out.
+    /// Moves `count` ready letters out, in order, each into `put`, which neither runs caller code nor
+    /// panics.
     #[doc(hidden)]
-    fn next_ready(&mut self) -> Self::Item;
+    fn move_ready(&mut self, count: usize, put: impl FnMut(Self::Item));
 }
 
 /// What `post_batch` takes: an array or a `Vec`, which are posted whole under as few claims as
@@ -53,8 +54,9 @@ impl<T, const N: usize> Batch for core::array::IntoIter<T, N> {
     }
 
     #[inline]
-    fn next_ready(&mut self) -> T {
-        self.next().expect("R5: asked for no more than is ready")
+    fn move_ready(&mut self, count: usize, put: impl FnMut(T)) {
+        debug_assert!(count <= self.len(), "R5: asked for no more than is ready");
+        self.by_ref().take(count).for_each(put);
     }
 }
 
@@ -74,8 +76,9 @@ impl<T> Batch for std::vec::IntoIter<T> {
     }
 
     #[inline]
-    fn next_ready(&mut self) -> T {
-        self.next().expect("R5: asked for no more than is ready")
+    fn move_ready(&mut self, count: usize, put: impl FnMut(T)) {
+        debug_assert!(count <= self.len(), "R5: asked for no more than is ready");
+        self.by_ref().take(count).for_each(put);
     }
 }
 
@@ -143,11 +146,18 @@ impl<I: Iterator> Batch for Buffered<I> {
     }
 
     #[inline]
-    fn next_ready(&mut self) -> I::Item {
-        assert!(self.start < self.end, "R5: asked for no more than is ready");
-        self.start += 1;
-        // SAFETY: R5: places from start to end are initialised, and this one was just left out.
-        unsafe { self.letters[self.start - 1].assume_init_read() }
+    fn move_ready(&mut self, count: usize, put: impl FnMut(I::Item)) {
+        assert!(
+            count <= self.end - self.start,
+            "R5: asked for no more than is ready"
+        );
+        let first = self.start;
+        self.start += count;
+        let letters = self.letters[first..first + count].iter();
+        // SAFETY: R5: places from start to end are initialised, and these were just left out.
+        letters
+            .map(|letter| unsafe { letter.assume_init_read() })
+            .for_each(put);
     }
 }
 
@@ -155,11 +165,12 @@ impl<I: Iterator> Iterator for Buffered<I> {
     type Item = I::Item;
 
     fn next(&mut self) -> Option<I::Item> {
-        if self.start < self.end {
-            Some(self.next_ready())
-        } else {
-            self.source.next()
+        if self.start == self.end {
+            return self.source.next();
         }
+        let mut next = None;
+        self.move_ready(1, |letter| next = Some(letter));
+        next
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -175,7 +186,7 @@ impl<I: Iterator> Iterator for Buffered<I> {
 impl<I: Iterator> Drop for Buffered<I> {
     fn drop(&mut self) {
         while self.start < self.end {
-            drop(self.next_ready());
+            self.move_ready(1, drop);
         }
     }
 }
@@ -202,7 +213,7 @@ mod tests {
                 break;
             }
             assert!(ready <= 32);
-            seen.extend((0..ready).map(|_| batch.next_ready()));
+            batch.move_ready(ready, |letter| seen.push(letter));
         }
         assert!(seen.into_iter().eq(0..70));
     }
@@ -211,7 +222,7 @@ mod tests {
     fn the_rest_yields_what_was_buffered_first() {
         let mut batch = (0..40).into_batch();
         batch.ready();
-        assert_eq!(batch.next_ready(), 0);
+        batch.move_ready(1, |letter| assert_eq!(letter, 0));
         assert_eq!(batch.size_hint(), (39, Some(39)));
         assert!(batch.eq(1..40));
     }

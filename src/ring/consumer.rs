@@ -218,6 +218,17 @@ impl<R: Ring> Consumer<R> {
         let mut count = 0;
         let mut next = if max > 0 { ring.look(side) } else { None };
         while let Some(seen) = next {
+            // Those that have another one behind them for sure, then that one.
+            let mut is_over = false;
+            let seen = seen.take_run(max - count - 1, |letter| {
+                count += 1;
+                is_over = !go_on();
+                handler(letter, is_over);
+                !is_over
+            });
+            if is_over {
+                break;
+            }
             let letter = seen.take();
             count += 1;
             next = if count < max { ring.look(side) } else { None };

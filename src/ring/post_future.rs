@@ -4,7 +4,8 @@
 //! time waits for room, and the borrow says so.
 
 use super::error::{Closed, Refusal};
-use super::producer::{Producer, publish_one};
+use super::producer::Producer;
+use super::protocol::Claim as _;
 use super::protocol::{Ring, Turn};
 use core::future::Future;
 use core::pin::Pin;
@@ -57,7 +58,7 @@ impl<R: Ring> Future for PostFuture<'_, R> {
             if let Some(turn) = turn {
                 match ring.claim(&this.producer.side, 1, turn) {
                     Ok(claim) => {
-                        publish_one(claim, letter);
+                        claim.publish(letter);
                         break Ok(());
                     }
                     Err(Refusal::Closed) => break Err(Closed(letter)),

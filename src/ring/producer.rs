@@ -46,7 +46,7 @@ impl<R: Ring> Producer<R> {
     fn post_one(&self, letter: R::Letter, turn: Turn) -> Result<(), TryPostError<R::Letter>> {
         match self.ring.claim(&self.side, 1, turn) {
             Ok(claim) => {
-                publish_one(claim, letter);
+                claim.publish(letter);
                 Ok(())
             }
             Err(Refusal::Closed) => Err(TryPostError::Closed(letter)),
@@ -274,7 +274,7 @@ impl<R: Ring> Producer<R> {
     ) -> Result<(), (Refusal, R::Letter)> {
         match self.claim_waiting(deadline, 1) {
             Ok(Claimed { claim, line }) => {
-                publish_one(claim, letter);
+                claim.publish(letter);
                 drop(line);
                 Ok(())
             }
@@ -301,7 +301,7 @@ impl<R: Ring> Producer<R> {
             match self.claim_waiting(deadline, rest.ready()) {
                 Ok(Claimed { claim, line }) => {
                     posted += claim.count();
-                    claim.publish(|| rest.next_ready());
+                    claim.publish_batch(&mut rest);
                     drop(line);
                 }
                 Err(reason) => break reason,
@@ -331,7 +331,7 @@ impl<R: Ring> Producer<R> {
             }
             let claim = self.ring.claim(&self.side, ready, turn)?;
             *posted += claim.count();
-            claim.publish(|| batch.next_ready());
+            claim.publish_batch(batch);
         }
     }
 
@@ -389,13 +389,6 @@ impl<R: Ring> Drop for InLine<'_, R> {
             self.ring.leave_line(place);
         }
     }
-}
-
-#[inline(always)]
-pub(super) fn publish_one<T>(claim: impl Claim<T>, letter: T) {
-    let mut letter = Some(letter);
-    // A claim of one asks once: the compiler sees through the `Option`.
-    claim.publish(|| letter.take().expect("R2: a claim of one writes one slot"));
 }
 
 impl<R: Ring> Drop for Producer<R> {

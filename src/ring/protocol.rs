@@ -1,5 +1,6 @@
 //! What a ring must be able to do, so that both kinds share one producer and one consumer face.
 
+use super::batch::Batch;
 use super::error::Refusal;
 use crate::sync::Cpus;
 use crate::wait::{Idle, Patience, WaitStrategy};
@@ -82,6 +83,23 @@ pub trait Ring: Sealed + Sized {
     /// `has_letters` has said, since the last letter was taken, that it is published.
     unsafe fn pop_seen(&self, side: &mut Self::ConsumerSide) -> Self::Letter;
 
+    /// How many letters from the cursor on can be taken by `take_run`: they are known to be
+    /// published, lie in consecutive slots, end no quarter of the ring, and another one is known to
+    /// be published behind them.
+    fn run_ahead(&self, side: &Self::ConsumerSide) -> usize;
+
+    /// Takes `count` letters, or fewer if `each` says so by `false`; one that panics leaves the
+    /// others.
+    ///
+    /// # Safety
+    /// `count` is at most what `run_ahead` says now.
+    unsafe fn take_run(
+        &self,
+        side: &mut Self::ConsumerSide,
+        count: usize,
+        each: impl FnMut(Self::Letter) -> bool,
+    );
+
     /// The letter at the cursor, if it is published.
     #[inline(always)]
     fn look<'a>(&'a self, side: &'a mut Self::ConsumerSide) -> Option<Seen<'a, Self>> {
@@ -143,6 +161,18 @@ pub struct Seen<'a, R: Ring> {
 }
 
 impl<R: Ring> Seen<'_, R> {
+    /// Takes it and letters behind it, at most `max` and all but the last of those known to be
+    /// published, while `each` says so; another one stays seen.
+    #[inline(always)]
+    pub(super) fn take_run(self, max: usize, each: impl FnMut(R::Letter) -> bool) -> Self {
+        let count = self.ring.run_ahead(self.side).min(max);
+        if count > 0 {
+            // SAFETY: R6: that many are ahead, and the cursor has not moved since, for this holds it.
+            unsafe { self.ring.take_run(self.side, count, each) }
+        }
+        self
+    }
+
     /// Takes it.
     #[inline(always)]
     pub(super) fn take(self) -> R::Letter {
@@ -157,8 +187,11 @@ pub trait Claim<T> {
     /// How many.
     fn count(&self) -> usize;
 
-    /// Writes and publishes all of them, in order; `next` runs no caller code and cannot panic.
-    fn publish(self, next: impl FnMut() -> T);
+    /// Writes and publishes the letter of a claim of one.
+    fn publish(self, letter: T);
+
+    /// Writes and publishes as many letters of `batch` as were claimed; so many are ready.
+    fn publish_batch(self, batch: &mut impl Batch<Item = T>);
 }
 
 /// The deadline has passed.

@@ -6,10 +6,10 @@
 use super::shared::Ring;
 use super::slots::Slots;
 use super::words::{CLOSED, KICK, PARKED, RELEASED, SEQUENCE, WAITERS};
+use crate::ring::batch::Batch;
 use crate::ring::error::Refusal;
 use crate::ring::protocol::{self, Turn};
-use crate::sync::{AtomicU64, UnsafeCell, order};
-use core::mem::MaybeUninit;
+use crate::sync::{AtomicU64, order};
 
 /// What a producer handle remembers: sequences below it are free to claim (R1).
 ///
@@ -194,28 +194,45 @@ impl<T> protocol::Claim<T> for Claim<'_, T> {
     }
 
     #[inline(always)]
-    fn publish(self, mut next: impl FnMut() -> T) {
+    fn publish(self, letter: T) {
+        debug_assert_eq!(self.count, 1, "a letter for each slot");
         let slots = &self.ring.fixed.slots;
-        let mut write = |cell: &UnsafeCell<MaybeUninit<T>>| {
-            let value = next();
-            // SAFETY: by R1 and R2 no other thread touches the cell until it is published.
-            cell.with_mut(|cell| unsafe {
-                (*cell).write(value);
-            });
-        };
-        if self.count == 1 {
-            write(slots.value(self.first));
-            slots.publish_one(self.first);
-        } else {
-            let mut first = self.first;
-            let end = self.first + self.count;
-            while first < end {
-                let run = (end - first).min(Slots::<T>::RUN_MAX);
-                slots.for_values(first, run, &mut write);
-                slots.publish_run(first, run);
-                first += run;
+        // SAFETY: by R1 and R2 no other thread touches the cell until it is published.
+        slots.slot(self.first).value.with_mut(|cell| unsafe {
+            (*cell).write(letter);
+        });
+        slots.publish_one(self.first);
+        self.wake_owner();
+    }
+
+    #[inline(always)]
+    fn publish_batch(self, batch: &mut impl Batch<Item = T>) {
+        let all = &self.ring.fixed.slots;
+        let mut first = self.first;
+        let end = self.first + self.count;
+        while first < end {
+            let run = (end - first).min(Slots::<T>::RUN_MAX);
+            for slots in all.run(first, run) {
+                let mut slots = slots.iter();
+                batch.move_ready(slots.len(), |letter| {
+                    let slot = slots.next().expect("R5: a slot for each letter");
+                    // SAFETY: by R1 and R2 no other thread touches the cell until it is published.
+                    slot.value.with_mut(|cell| unsafe {
+                        (*cell).write(letter);
+                    });
+                });
             }
+            all.publish_run(first, run);
+            first += run;
         }
+        self.wake_owner();
+    }
+}
+
+impl<T> Claim<'_, T> {
+    /// Wakes the owner, if this claim ended its sleep.
+    #[inline(always)]
+    fn wake_owner(self) {
         if self.wake {
             self.ring.cold.sleeper.wake();
         }

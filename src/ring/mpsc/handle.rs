@@ -100,6 +100,19 @@ impl<T> protocol::Ring for Ring<T> {
         self.is_published(side)
     }
 
+    #[inline(always)]
+    fn run_ahead(&self, side: &Owner) -> usize {
+        self.ahead(side)
+    }
+
+    /// # Safety
+    /// As the trait says.
+    #[inline(always)]
+    unsafe fn take_run(&self, side: &mut Owner, count: usize, each: impl FnMut(T) -> bool) {
+        // SAFETY: as the caller says.
+        unsafe { self.take_ahead(side, count, each) }
+    }
+
     /// # Safety
     /// As the trait says.
     #[inline(always)]

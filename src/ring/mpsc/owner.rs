@@ -68,7 +68,7 @@ impl<T> Ring<T> {
     #[inline(always)]
     pub(super) unsafe fn take_seen(&self, owner: &mut Owner) -> T {
         debug_assert!(self.is_published(owner), "taken before it was published");
-        let cell = self.fixed.slots.value(owner.cursor);
+        let cell = &self.fixed.slots.slot(owner.cursor).value;
         owner.cursor += 1;
         // SAFETY: R3: the caller has seen the stamp, so the value is there; the cursor has passed
         // it, so it is moved out once.
@@ -77,6 +77,41 @@ impl<T> Ring<T> {
             self.release_taken(owner);
         }
         value
+    }
+
+    #[inline(always)]
+    pub(super) fn ahead(&self, owner: &Owner) -> usize {
+        let last = owner
+            .published
+            .get()
+            .min(owner.release_at)
+            .saturating_sub(1);
+        let count = last.saturating_sub(owner.cursor);
+        self.fixed.slots.until_end(owner.cursor, count)
+    }
+
+    /// # Safety
+    /// `count` is at most what `ahead` says now.
+    #[inline(always)]
+    pub(super) unsafe fn take_ahead(
+        &self,
+        owner: &mut Owner,
+        count: usize,
+        mut each: impl FnMut(T) -> bool,
+    ) {
+        debug_assert!(count <= self.ahead(owner), "taken before it was published");
+        let [slots, _] = self.fixed.slots.run(owner.cursor, count as u64);
+        for slot in slots {
+            owner.cursor += 1;
+            // SAFETY: R3: the caller knows it published, so the value is there; the cursor has
+            // passed it, so it is moved out once.
+            let letter = slot
+                .value
+                .with_mut(|cell| unsafe { (*cell).assume_init_read() });
+            if !each(letter) {
+                break;
+            }
+        }
     }
 
     /// Releases head up to the cursor, and serves the line where somebody stands in it.

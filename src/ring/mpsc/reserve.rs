@@ -7,7 +7,7 @@
 use super::shared::Ring;
 use super::{Consumer, Producer};
 use crate::ring::error::Closed;
-use crate::ring::producer::publish_one;
+use crate::ring::protocol::Claim as _;
 use crate::ring::protocol::Ring as _;
 use crate::sync::{Arc, order};
 
@@ -63,7 +63,7 @@ impl<T> Reservation<T> {
         }
         match self.ring.claim_reserved() {
             Ok(claim) => {
-                publish_one(claim, letter);
+                claim.publish(letter);
                 Ok(ReservedPost::Posted)
             }
             Err(_) => Err(Closed(letter)),

@@ -67,7 +67,7 @@ impl<T> Drop for Ring<T> {
         let end = crate::sync::get_mut(&mut self.tail) & SEQUENCE;
         let slots = &self.fixed.slots;
         drop_in_slots(head, end, |sequence| {
-            let value = slots.value(sequence);
+            let value = &slots.slot(sequence).value;
             // SAFETY: R3 and R9: every sequence from head to end is published and not taken, and
             // nobody else can reach it any more; each is dropped once.
             value.with_mut(|value| unsafe { (*value).assume_init_drop() });

@@ -21,9 +21,10 @@ const LENGTH: u64 = 1 << 62;
 /// The slots of a ring; a power of two in number.
 pub(super) struct Slots<T>(Box<[Slot<T>]>);
 
-struct Slot<T> {
+/// A slot. Who may touch its value when is for those to say who do.
+pub(super) struct Slot<T> {
     stamp: AtomicU64,
-    value: UnsafeCell<MaybeUninit<T>>,
+    pub(super) value: UnsafeCell<MaybeUninit<T>>,
 }
 
 impl<T> Slots<T> {
@@ -49,8 +50,9 @@ impl<T> Slots<T> {
         sequence as usize & (self.0.len() - 1)
     }
 
+    /// The slot of a sequence.
     #[inline(always)]
-    fn slot(&self, sequence: u64) -> &Slot<T> {
+    pub(super) fn slot(&self, sequence: u64) -> &Slot<T> {
         let index = self.index(sequence);
         debug_assert!(index < self.0.len());
         // SAFETY: R3: the number of slots is a power of two, at least one, so the masked index is
@@ -58,26 +60,20 @@ impl<T> Slots<T> {
         unsafe { self.0.get_unchecked(index) }
     }
 
-    /// The cell of `sequence`'s value; who may touch it when is the caller's to say.
+    /// The slots of `count` sequences from `first` on: those until the end of the ring, and those
+    /// from its start.
     #[inline(always)]
-    pub(super) fn value(&self, sequence: u64) -> &UnsafeCell<MaybeUninit<T>> {
-        &self.slot(sequence).value
-    }
-
-    /// Calls `each` with the cells of `count` values from that of sequence `first` on.
-    #[inline(always)]
-    pub(super) fn for_values(
-        &self,
-        first: u64,
-        count: u64,
-        mut each: impl FnMut(&UnsafeCell<MaybeUninit<T>>),
-    ) {
+    pub(super) fn run(&self, first: u64, count: u64) -> [&[Slot<T>]; 2] {
         let (before, from_first) = self.0.split_at(self.index(first));
         let count = count as usize;
         let until_end = count.min(from_first.len());
-        let mut each = |slot: &Slot<T>| each(&slot.value);
-        from_first[..until_end].iter().for_each(&mut each);
-        before[..count - until_end].iter().for_each(&mut each);
+        [&from_first[..until_end], &before[..count - until_end]]
+    }
+
+    /// How many of `count` sequences from `first` on come before the end of the ring.
+    #[inline(always)]
+    pub(super) fn until_end(&self, first: u64, count: u64) -> usize {
+        (count as usize).min(self.0.len() - self.index(first))
     }
 
     /// Publishes the value of `sequence`, which has been written.

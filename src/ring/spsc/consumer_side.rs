@@ -196,6 +196,38 @@ impl<T> protocol::Ring for Ring<T> {
         value
     }
 
+    #[inline(always)]
+    fn run_ahead(&self, side: &ConsumerSide) -> usize {
+        let last = side.known_tail.get().min(side.release_at).saturating_sub(1);
+        let until_end = self.fixed.slots.len() - self.index(side.cursor);
+        (last.saturating_sub(side.cursor) as usize).min(until_end)
+    }
+
+    /// # Safety
+    /// As the trait says.
+    #[inline(always)]
+    unsafe fn take_run(
+        &self,
+        side: &mut ConsumerSide,
+        count: usize,
+        mut each: impl FnMut(T) -> bool,
+    ) {
+        debug_assert!(
+            count <= self.run_ahead(side),
+            "taken before it was published"
+        );
+        let [slots, _] = self.slots(side.cursor, count);
+        for slot in slots {
+            side.cursor += 1;
+            // SAFETY: R11: the caller knows it published, and it is not released; the cursor has
+            // passed it, so it is moved out once.
+            let letter = slot.with_mut(|cell| unsafe { (*cell).assume_init_read() });
+            if !each(letter) {
+                break;
+            }
+        }
+    }
+
     fn cursor(&self, side: &ConsumerSide) -> u64 {
         side.cursor
     }

@@ -2,6 +2,7 @@
 
 use super::Producer;
 use super::shared::{CLOSED, Ring, SLEEPING};
+use crate::ring::batch::Batch;
 use crate::ring::error::Refusal;
 use crate::ring::post_future::PostFuture;
 use crate::ring::protocol::{self, TimedOut};
@@ -158,17 +159,39 @@ impl<T> protocol::Claim<T> for Claim<'_, T> {
     }
 
     #[inline(always)]
-    fn publish(self, mut next: impl FnMut() -> T) {
-        let ring = self.ring;
-        let first = self.side.tail.get();
-        let end = first + self.count;
-        for sequence in first..end {
-            let value = next();
-            // SAFETY: R11: the slot is released and not published, so it is the producer's.
-            ring.slot(sequence).with_mut(|cell| unsafe {
-                (*cell).write(value);
+    fn publish(self, letter: T) {
+        debug_assert_eq!(self.count, 1, "a letter for each slot");
+        let slot = self.ring.slot(self.side.tail.get());
+        // SAFETY: R11: the slot is released and not published, so it is the producer's.
+        slot.with_mut(|cell| unsafe {
+            (*cell).write(letter);
+        });
+        self.publish_written();
+    }
+
+    #[inline(always)]
+    fn publish_batch(self, batch: &mut impl Batch<Item = T>) {
+        let [until_end, from_start] = self.ring.slots(self.side.tail.get(), self.count());
+        for slots in [until_end, from_start] {
+            let mut slots = slots.iter();
+            batch.move_ready(slots.len(), |letter| {
+                let slot = slots.next().expect("R5: a slot for each letter");
+                // SAFETY: R11: the slot is released and not published, so it is the producer's.
+                slot.with_mut(|cell| unsafe {
+                    (*cell).write(letter);
+                });
             });
         }
+        self.publish_written();
+    }
+}
+
+impl<T> Claim<'_, T> {
+    /// All slots have been written.
+    #[inline(always)]
+    fn publish_written(self) {
+        let ring = self.ring;
+        let end = self.side.tail.get() + self.count;
         self.side.tail.set(end);
         // Release: pairs with Acquire in `look`; the values come first.
         ring.tail.store(end, order!(s1, Release));

@@ -39,7 +39,7 @@ pub struct Ring<T> {
 
 /// Never written after creation.
 pub(super) struct Fixed<T> {
-    pub(super) slots: Box<[UnsafeCell<MaybeUninit<T>>]>,
+    pub(super) slots: Box<[Slot<T>]>,
     pub(super) config: Config,
     pub(super) barrier: StoreLoad,
 }
@@ -57,11 +57,28 @@ unsafe impl<T: Send> Sync for Ring<T> {}
 // SAFETY: R11: the ring owns the values it holds.
 unsafe impl<T: Send> Send for Ring<T> {}
 
+/// A slot, which holds a value or not.
+pub(super) type Slot<T> = UnsafeCell<MaybeUninit<T>>;
+
 impl<T> Ring<T> {
     #[inline(always)]
-    pub(super) fn slot(&self, sequence: u64) -> &UnsafeCell<MaybeUninit<T>> {
+    pub(super) fn index(&self, sequence: u64) -> usize {
+        sequence as usize & (self.fixed.slots.len() - 1)
+    }
+
+    /// The slots of `count` sequences from `first` on: those until the end of the ring, and those
+    /// from its start.
+    #[inline(always)]
+    pub(super) fn slots(&self, first: u64, count: usize) -> [&[Slot<T>]; 2] {
+        let (before, from_first) = self.fixed.slots.split_at(self.index(first));
+        let until_end = count.min(from_first.len());
+        [&from_first[..until_end], &before[..count - until_end]]
+    }
+
+    #[inline(always)]
+    pub(super) fn slot(&self, sequence: u64) -> &Slot<T> {
         let slots = &*self.fixed.slots;
-        let index = sequence as usize & (slots.len() - 1);
+        let index = self.index(sequence);
         debug_assert!(index < slots.len());
         // SAFETY: R11: the number of slots is a power of two, at least one, so the masked index is
         // in bounds.

@@ -3,6 +3,7 @@
 use super::producer_side::Claim;
 use super::shared::SLEEPING;
 use super::{Builder, Producer};
+use crate::ring::batch::IntoBatch as _;
 use crate::ring::protocol::{Claim as _, Ring as _, Turn};
 use crate::ring::{Closed, TryPostError, TryTakeError, Waited, spsc};
 use crate::sync::{Arc, Counter, thread};
@@ -61,8 +62,7 @@ fn scenario_26_and_61_a_post_that_goes_on_is_not_there_yet() {
         assert_eq!(consumer.try_take(), Err(TryTakeError::Empty));
         assert_eq!(consumer.wait_deadline(Instant::now()), Waited::TimedOut);
     }
-    let mut letters = 1..3;
-    hole.publish(|| letters.next().unwrap());
+    hole.publish_batch(&mut [1, 2].into_batch());
     assert!(consumer.try_iter().eq([1, 2]));
 }
 
@@ -87,7 +87,7 @@ fn b26_a_and_scenario_39_no_end_is_told_while_a_post_goes_on() {
             assert!(!taking.is_finished());
             thread::yield_now();
         }
-        hole.publish(|| 5);
+        hole.publish(5);
         assert_eq!(taking.join().unwrap(), (Ok(5), Err(Closed(()))));
     });
     assert_eq!(producer.try_post(6), Err(TryPostError::Closed(6)));
@@ -102,8 +102,7 @@ fn b26_a_close_returns_the_letters_of_a_post_that_went_on() {
     let (least, most) = undelivered.size_hint();
     thread::scope(|scope| {
         let returning = scope.spawn(move || undelivered.collect::<Vec<_>>());
-        let mut letters = 1..3;
-        hole.publish(|| letters.next().unwrap());
+        hole.publish_batch(&mut [1, 2].into_batch());
         let returned = returning.join().unwrap();
         assert_eq!(returned, [0, 1, 2]);
         assert!(
@@ -121,7 +120,8 @@ fn scenario_41_values_published_after_the_consumer_went_are_dropped_once() {
     let hole = claim(&producer, 3);
     drop(consumer);
     assert_eq!(Arc::strong_count(&token), 1);
-    hole.publish(|| Arc::clone(&token));
+    let letters = [(); 3].map(|()| Arc::clone(&token));
+    hole.publish_batch(&mut letters.into_batch());
     assert_eq!(Arc::strong_count(&token), 4);
     drop(producer);
     assert_eq!(Arc::strong_count(&token), 1);
@@ -139,11 +139,8 @@ fn b15_the_last_handle_drops_all_although_one_panics() {
     let (producer, consumer) = spsc::bounded(8).unwrap();
     let late = claim(&producer, 5);
     drop(consumer);
-    let mut count = 0;
-    late.publish(|| {
-        count += 1;
-        Brittle(count == 3, Arc::clone(&token))
-    });
+    let letters = [1, 2, 3, 4, 5].map(|count| Brittle(count == 3, Arc::clone(&token)));
+    late.publish_batch(&mut letters.into_batch());
     assert!(catch_unwind(AssertUnwindSafe(|| drop(producer))).is_err());
     assert_eq!(Arc::strong_count(&token), 1, "each once");
 }

@@ -1,6 +1,7 @@
 //! How many slots one claim takes.
 
 use super::claim;
+use crate::ring::batch::IntoBatch as _;
 use crate::ring::mpsc;
 use crate::ring::protocol::Claim as _;
 
@@ -12,8 +13,7 @@ fn scenario_14_a_batch_that_fits_takes_one_claim_also_past_an_old_limit() {
         producer.try_post_batch(vec![0; 8 - left]).unwrap();
         consumer.drain(8, |_, _| {});
         let whole = claim(&producer, 8);
-        let mut letters = 0..8;
-        whole.publish(|| letters.next().unwrap());
+        whole.publish_batch(&mut (0..8).collect::<Vec<_>>().into_batch());
         assert!(consumer.try_iter().eq(0..8));
     }
 }

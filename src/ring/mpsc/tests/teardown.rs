@@ -1,6 +1,7 @@
 //! The consumer gone while claims are out: their values are dropped once, by the last handle.
 
 use super::claim;
+use crate::ring::batch::IntoBatch as _;
 use crate::ring::mpsc;
 use crate::ring::protocol::Claim as _;
 use crate::sync::Arc;
@@ -22,7 +23,7 @@ fn scenario_41_a_value_published_after_the_consumer_went_is_dropped_once() {
     // Not waited for; what is before the hole is dropped now, what is behind it later.
     drop(consumer);
     assert_eq!(live(&token), 2);
-    hole.publish(letter);
+    hole.publish(letter());
     assert_eq!(live(&token), 3);
     assert!(producer.is_closed());
     let weak = producer.downgrade();
@@ -48,7 +49,8 @@ fn scenario_41_letters_are_taken_by_turns_before_the_consumer_goes() {
         let late = (taken > 0).then(|| claim(&producer, taken));
         drop(consumer);
         if let Some(late) = late {
-            late.publish(|| Arc::clone(&token));
+            let letters = vec![Arc::clone(&token); taken];
+            late.publish_batch(&mut letters.into_batch());
         }
         assert_eq!(live(&token), taken);
         drop(producer);
@@ -68,11 +70,8 @@ fn b15_the_last_handle_drops_all_although_one_panics() {
     let (producer, consumer) = mpsc::bounded(8).unwrap();
     let late = claim(&producer, 5);
     drop(consumer);
-    let mut count = 0;
-    late.publish(|| {
-        count += 1;
-        Brittle(count == 3, Arc::clone(&token))
-    });
+    let letters = [1, 2, 3, 4, 5].map(|count| Brittle(count == 3, Arc::clone(&token)));
+    late.publish_batch(&mut letters.into_batch());
     assert_eq!(live(&token), 5);
     assert!(catch_unwind(AssertUnwindSafe(|| drop(producer))).is_err());
     assert_eq!(live(&token), 0, "each once");
