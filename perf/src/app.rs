@@ -134,19 +134,8 @@ fn run_plan(
     }
     progress.end();
     report.machine.finish();
-    print!("{}", table::ending(&with_doubts(&report), styles));
+    print!("{}", table::ending(&report, styles));
     Ok(report)
-}
-
-/// A report without results whose notes say as well what makes its figures doubtful.
-fn with_doubts(report: &Report) -> Report {
-    Report {
-        machine: Machine::default(),
-        command: String::new(),
-        partial: report.partial,
-        notes: [report.machine.warnings(), report.notes.clone()].concat(),
-        results: Vec::new(),
-    }
 }
 
 /// The longest time a recorder of this command takes as it is.

@@ -137,7 +137,9 @@ fn exchange(clock: &Clock, [asking, answering]: [usize; 2]) -> Vec<Exchange> {
                     number if number == last => spin_loop(),
                     number => {
                         // Relaxed: the Release below orders it.
-                        answer.time.store(clock.now_after_loads(), Ordering::Relaxed);
+                        answer
+                            .time
+                            .store(clock.now_after_loads(), Ordering::Relaxed);
                         // Release: pairs with the asking thread's Acquire; the time comes first.
                         answer.number.store(number, Ordering::Release);
                         last = number;

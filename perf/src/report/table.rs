@@ -30,10 +30,17 @@ pub fn table(series: &[Series], left_out: &[String], styles: Styles) -> String {
     body + &notes
 }
 
-/// What is left to be said when all is measured.
+/// What is left to be said when all is measured: the machine sheet, and what makes figures
+/// doubtful.
 #[must_use]
 pub fn ending(report: &Report, styles: Styles) -> String {
     let mut text = String::new();
+    for (heading, line) in report.machine.lines() {
+        text += &styles.text(&format!("{heading}: {line}"), Look::Faint);
+    }
+    for warning in report.machine.warnings() {
+        text += &styles.text(&format!("warning: {warning}"), Look::Warning);
+    }
     for note in &report.notes {
         text += &styles.text(&format!("note: {note}"), Look::Warning);
     }

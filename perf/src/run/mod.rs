@@ -61,7 +61,7 @@ pub(crate) fn measure(
     let mut running: Vec<_> = planned
         .subjects
         .iter()
-        .map(|&subject| (subject, Pace::new(case.workload, planned.round_time)))
+        .map(|&subject| (subject, Pace::new(case, planned.round_time)))
         .collect();
 
     for (subject, pace) in &mut running {
@@ -118,7 +118,7 @@ fn probe(site: &Site, case: &Case) -> Option<f64> {
     match (case.workload, site.cpus.numbers()) {
         (Workload::Cores | Workload::Hiccup | Workload::Idle, _) => None,
         (_, &[first, second, ..]) => {
-            let trips = ping_pong::run(site, [first, second], PROBED_TRIPS);
+            let trips = ping_pong::run(site, [first, second], PROBED_TRIPS, None);
             Some(trips.median() as f64)
         }
         _ => None,

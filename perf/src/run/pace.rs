@@ -1,6 +1,6 @@
 //! How much a subject is given to do in a round, so that rounds last about as long as they should.
 
-use crate::case::Workload;
+use crate::case::{Case, Workload};
 use crate::measure::{Effort, Reading};
 use std::time::Duration;
 
@@ -9,21 +9,26 @@ use std::time::Duration;
 pub(crate) struct Pace {
     workload: Workload,
     round_time: Duration,
+    /// What a letter or round trip takes beside what is measured of it.
+    think_ns: f64,
     ns_each: f64,
 }
 
-/// Letters or round trips of a first look at a subject.
-const FIRST: u64 = 4_000;
-const FIRST_TRIPS: u64 = 200;
-/// Bounds of what a round is given.
+/// Letters or round trips of a first look at a subject, the latter where they take no longer than
+/// a round.
+const FIRST: f64 = 4_000.0;
+const FIRST_TRIPS: f64 = 200.0;
+/// Bounds of what a round is given: with fewer, a median says little.
 const LEAST: f64 = 500.0;
+const LEAST_THOUGHTFUL: f64 = 20.0;
 const MOST: f64 = 1e9;
 
 impl Pace {
-    pub(crate) fn new(workload: Workload, round_time: Duration) -> Self {
+    pub(crate) fn new(case: &Case, round_time: Duration) -> Self {
         Self {
-            workload,
+            workload: case.workload,
             round_time,
+            think_ns: case.think_ns.unwrap_or(0) as f64,
             ns_each: 1_000.0,
         }
     }
@@ -31,8 +36,10 @@ impl Pace {
     /// The effort of the warm-up.
     pub(crate) fn warm_up(&self, time: Duration) -> Effort {
         match self.workload {
-            Workload::Throughput => Effort::Count(FIRST),
-            Workload::Rtt | Workload::Cores => Effort::Count(FIRST_TRIPS),
+            Workload::Throughput => Effort::Count(FIRST as u64),
+            Workload::Rtt | Workload::Cores => {
+                Effort::Count(self.fitting().clamp(1.0, FIRST_TRIPS) as u64)
+            }
             Workload::Latency | Workload::Hiccup | Workload::Idle => Effort::Time(time),
         }
     }
@@ -41,11 +48,20 @@ impl Pace {
     pub(crate) fn effort(&self) -> Effort {
         match self.workload {
             Workload::Throughput | Workload::Rtt | Workload::Cores => {
-                let count = self.round_time.as_nanos() as f64 / self.ns_each;
-                Effort::Count(count.clamp(LEAST, MOST) as u64)
+                let least = if self.think_ns > 0.0 {
+                    LEAST_THOUGHTFUL
+                } else {
+                    LEAST
+                };
+                Effort::Count(self.fitting().clamp(least, MOST) as u64)
             }
             Workload::Latency | Workload::Hiccup | Workload::Idle => Effort::Time(self.round_time),
         }
+    }
+
+    /// How many fit into a round.
+    fn fitting(&self) -> f64 {
+        self.round_time.as_nanos() as f64 / (self.ns_each + self.think_ns)
     }
 
     /// Learns from a round.
@@ -59,9 +75,11 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Mode;
 
     fn after(value: f64) -> Effort {
-        let mut pace = Pace::new(Workload::Throughput, Duration::from_millis(50));
+        let case = Case::plain(Workload::Throughput, Mode::AsShipped);
+        let mut pace = Pace::new(&case, Duration::from_millis(50));
         let reading = Reading {
             value,
             ..Reading::default()
@@ -83,8 +101,26 @@ mod tests {
     }
 
     #[test]
+    fn thinking_takes_its_time_too() {
+        let case = Case {
+            think_ns: Some(1_000_000),
+            ..Case::plain(Workload::Rtt, Mode::SameWaiting)
+        };
+        let mut pace = Pace::new(&case, Duration::from_millis(50));
+        assert_eq!(pace.warm_up(Duration::ZERO), Effort::Count(49));
+        pace.learn(&[Reading {
+            value: 400.0,
+            ..Reading::default()
+        }]);
+        assert_eq!(pace.effort(), Effort::Count(49));
+        pace.round_time = Duration::from_millis(1);
+        assert_eq!(pace.effort(), Effort::Count(20));
+    }
+
+    #[test]
     fn an_open_loop_is_given_its_time() {
-        let pace = Pace::new(Workload::Latency, Duration::from_secs(2));
+        let case = Case::plain(Workload::Latency, Mode::AsShipped);
+        let pace = Pace::new(&case, Duration::from_secs(2));
         assert_eq!(pace.effort(), Effort::Time(Duration::from_secs(2)));
     }
 }

@@ -120,7 +120,7 @@ disruptor!(
     MultiProducer,
     MultiProducerBarrier,
     "disruptor-multi",
-    "disruptor for many producers, event poller, at least 64 slots",
+    "disruptor for many producers, 64 slots or more",
     true,
     64,
     |producer: MultiProducer<L, _>, producers: usize| vec![producer; producers]

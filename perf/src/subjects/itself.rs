@@ -66,7 +66,7 @@ impl Measured for Machine {
                 });
                 let readings = pairs.map(|pair| Reading {
                     cpu_pair: Some(pair),
-                    ..Reading::of_median(ping_pong::run(site, pair, trips))
+                    ..Reading::of_median(ping_pong::run(site, pair, trips, None))
                 });
                 Ok(readings.collect())
             }

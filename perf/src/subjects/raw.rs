@@ -34,7 +34,7 @@ impl Measured for PingPong {
         let &[asking, answering, ..] = site.cpus.numbers() else {
             return Err(Unfit::NeedsTwoCpus.into());
         };
-        let recorder = ping_pong::run(site, [asking, answering], trips(effort));
+        let recorder = ping_pong::run(site, [asking, answering], trips(effort), case.think_ns);
         Ok(vec![Reading::of_median(recorder)])
     }
 }
