@@ -4,20 +4,22 @@ use std::hint::spin_loop;
 use std::thread;
 
 /// The one policy of all *same waiting* runs, and of subjects that leave waiting to their user:
-/// a spin hint after each look that found nothing; where there are more threads than CPUs, a yield
-/// after each such look from the 21st in a row on.
+/// some spin hints after each look that found nothing; where there are more threads than CPUs, a
+/// yield after each such look from the 21st in a row on.
 #[derive(Clone, Copy, Debug)]
 pub struct Pause {
+    hints: u32,
     looks_before_yield: u32,
     looks: u32,
 }
 
 impl Pause {
-    /// Spins `LOOKS_BEFORE_YIELD` times before yielding where the threads are `crowded`, and never
-    /// yields otherwise.
+    /// So many spin hints after a look. Yields where the threads are `crowded`, and never
+    /// otherwise.
     #[must_use]
-    pub fn new(crowded: bool) -> Self {
+    pub fn new(hints: u32, crowded: bool) -> Self {
         Self {
+            hints,
             looks_before_yield: if crowded {
                 LOOKS_BEFORE_YIELD
             } else {
@@ -38,7 +40,9 @@ impl Pause {
     pub fn wait(&mut self) {
         if self.looks < self.looks_before_yield {
             self.looks += 1;
-            spin_loop();
+            for _ in 0..self.hints {
+                spin_loop();
+            }
         } else {
             thread::yield_now();
         }

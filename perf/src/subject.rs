@@ -9,6 +9,7 @@
 //! ```
 
 use crate::letter::{Batch, Letter};
+use crate::pause::Pause;
 
 /// A bounded queue between threads, with at most one consumer.
 ///
@@ -50,6 +51,8 @@ pub struct Setting {
     /// Whether there are more threads than CPUs, so that a spinning thread may keep the one it
     /// waits for from running.
     pub crowded: bool,
+    /// How to wait between two looks, for a subject that leaves that to its user.
+    pub pause: Pause,
 }
 
 /// The half that posts.

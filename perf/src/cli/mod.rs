@@ -68,6 +68,9 @@ pub(crate) struct Common {
     /// Use these CPUs alone, in this order: the consumer's first, then the producers'.
     #[arg(long, value_name = "0,1,...")]
     pub(crate) cpus: Option<CpuList>,
+    /// Spin hints after each look that found nothing, where this tool waits.
+    #[arg(long, value_name = "COUNT", default_value = "1")]
+    pub(crate) pause: Positive,
     /// The seed of random arrivals.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,

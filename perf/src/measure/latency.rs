@@ -10,7 +10,6 @@ use crate::case::{Arrivals, Case};
 use crate::clock::Ticks;
 use crate::letter::Letter;
 use crate::measure::throughput::DRAINED_MAX;
-use crate::pause::Pause;
 use crate::recorder::Recorder;
 use crate::subject::{Producer, Subject};
 use std::sync::Barrier;
@@ -77,7 +76,7 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(
         }
         let taking = scope.spawn(move || {
             site.cpus.pin(0, threads);
-            let mut pause = Pause::new(site.cpus.crowded(threads));
+            let mut pause = site.pause(site.cpus.crowded(threads));
             let (mut response, mut service) = (site.recorder(), site.recorder());
             let (mut ended, mut last) = (0, 0);
             ready.wait();
@@ -126,7 +125,7 @@ fn post_all<L: Letter, W: Way>(
     duration: Duration,
 ) -> u64 {
     let crowded = site.cpus.crowded(case.threads());
-    let mut pause = Pause::new(crowded);
+    let mut pause = site.pause(crowded);
     let duration_ns = duration.as_nanos() as f64;
     let give_up = start + site.clock.ticks(2.0 * duration_ns + 1e9) as u64;
     let mut moments = schedule.take_while(|&moment_ns| moment_ns < duration_ns);

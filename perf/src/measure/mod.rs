@@ -11,6 +11,7 @@ mod way;
 
 use crate::case::{Case, Time};
 use crate::clock::Clock;
+use crate::pause::Pause;
 use crate::place::Cpus;
 use crate::recorder::Recorder;
 use crate::subject::Setting;
@@ -28,6 +29,8 @@ pub struct Site {
     pub clock: &'static Clock,
     /// The longest time its recorders take, in nanoseconds.
     pub highest_ns: u64,
+    /// Spin hints after each look that found nothing, where this tool waits.
+    pub pause_hints: u32,
     /// The seed of what is random in it.
     pub seed: u64,
     /// Set when the user has asked to stop.
@@ -38,11 +41,19 @@ impl Site {
     /// For what a case's queue is made here.
     #[must_use]
     pub fn setting(&self, case: &Case) -> Setting {
+        let crowded = self.cpus.crowded(case.threads());
         Setting {
             capacity: case.capacity,
             producers: case.producers,
-            crowded: self.cpus.crowded(case.threads()),
+            crowded,
+            pause: self.pause(crowded),
         }
+    }
+
+    /// How this tool waits here.
+    #[must_use]
+    pub fn pause(&self, crowded: bool) -> Pause {
+        Pause::new(self.pause_hints, crowded)
     }
 
     /// An empty recorder.

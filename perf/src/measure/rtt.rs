@@ -3,7 +3,6 @@
 use super::{Site, Way};
 use crate::case::Case;
 use crate::letter::Letter;
-use crate::pause::Pause;
 use crate::recorder::Recorder;
 use crate::subject::Subject;
 use std::thread;
@@ -22,7 +21,7 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(site: &Site, case: &Case, trips
     thread::scope(|scope| {
         scope.spawn(move || {
             site.cpus.pin(1, 2);
-            let mut pause = Pause::new(setting.crowded);
+            let mut pause = setting.pause;
             let mut word = 0;
             while word != LAST {
                 let each = |letter: L| word = letter.word();
@@ -33,7 +32,7 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(site: &Site, case: &Case, trips
         });
         let asking = scope.spawn(move || {
             site.cpus.pin(0, 2);
-            let mut pause = Pause::new(setting.crowded);
+            let mut pause = setting.pause;
             let mut recorder = site.recorder();
             let mut trip = |word| {
                 let start = site.clock.now();

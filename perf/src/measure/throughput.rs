@@ -3,7 +3,6 @@
 use super::{Site, Unsound, Way};
 use crate::case::Case;
 use crate::letter::{Batch, Letter};
-use crate::pause::Pause;
 use crate::subject::Subject;
 use std::sync::Barrier;
 use std::thread;
@@ -31,7 +30,7 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(
         for (index, mut producer) in producers.into_iter().enumerate() {
             scope.spawn(move || {
                 site.cpus.pin(index + 1, threads);
-                let mut pause = Pause::new(crowded);
+                let mut pause = site.pause(crowded);
                 ready.wait();
                 if batch == 1 {
                     for word in 0..each_posts {
@@ -46,7 +45,7 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(
         }
         let taking = scope.spawn(move || {
             site.cpus.pin(0, threads);
-            let mut pause = Pause::new(crowded);
+            let mut pause = site.pause(crowded);
             let (mut taken, mut sum) = (0, 0u64);
             ready.wait();
             let start = Instant::now();

@@ -2,7 +2,6 @@
 
 use super::Half;
 use crate::letter::Letter;
-use crate::pause::Pause;
 use crate::subject::{Consumer, Producer, Setting, Subject};
 use crossbeam_queue::ArrayQueue;
 use std::iter;
@@ -25,7 +24,7 @@ impl Subject for CrossbeamArrayQueue {
 
     fn queue<L: Letter>(setting: Setting) -> (Vec<Self::Producer<L>>, Self::Consumer<L>) {
         let half = Arc::new(ArrayQueue::new(setting.capacity));
-        let pause = Pause::new(setting.crowded);
+        let pause = setting.pause;
         let producers = iter::repeat_with(|| Half {
             half: Arc::clone(&half),
             pause,

@@ -7,7 +7,6 @@
 
 use super::Half;
 use crate::letter::{Batch, Letter};
-use crate::pause::Pause;
 use crate::subject::{Consumer, Producer, Setting, Subject};
 use disruptor::{
     BusySpinWithSpinLoopHint, EventPoller, MultiProducer, MultiProducerBarrier, Polling,
@@ -35,7 +34,7 @@ macro_rules! disruptor {
                 let (poller, builder) =
                     disruptor::$build(slots, L::default, BusySpinWithSpinLoopHint)
                         .new_event_poller();
-                let pause = Pause::new(setting.crowded);
+                let pause = setting.pause;
                 let producers: Vec<_> = $producers(builder.build(), setting.producers);
                 let halves = producers.into_iter().map(|half| Half { half, pause });
                 (

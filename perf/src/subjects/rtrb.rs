@@ -2,7 +2,6 @@
 
 use super::Half;
 use crate::letter::{Batch, Letter};
-use crate::pause::Pause;
 use crate::subject::{self, Setting, Subject};
 use rtrb::chunks::ChunkError;
 use rtrb::{Consumer, Producer, RingBuffer};
@@ -23,7 +22,7 @@ impl Subject for Rtrb {
 
     fn queue<L: Letter>(setting: Setting) -> (Vec<Self::Producer<L>>, Self::Consumer<L>) {
         let (producer, consumer) = RingBuffer::new(setting.capacity);
-        let pause = Pause::new(setting.crowded);
+        let pause = setting.pause;
         let producer = Half {
             half: producer,
             pause,

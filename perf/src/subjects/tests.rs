@@ -20,6 +20,7 @@ fn setting(capacity: usize, producers: usize) -> Setting {
         capacity,
         producers,
         crowded: true,
+        pause: Pause::new(1, true),
     }
 }
 
@@ -40,7 +41,7 @@ fn rest<L: Letter>(consumer: &mut impl Consumer<L>) -> Vec<u64> {
 
 /// Takes `count` letters, at most `limit` at once.
 fn take<W: Way, L: Letter>(consumer: &mut impl Consumer<L>, count: u64, limit: usize) -> Vec<L> {
-    let mut pause = Pause::new(true);
+    let mut pause = Pause::new(1, true);
     let mut letters = Vec::new();
     while (letters.len() as u64) < count {
         let before = letters.len();
@@ -56,7 +57,7 @@ fn come_in_order_and_once<S: Subject, W: Way>() {
         let (mut producer, mut consumer) = queue::<S, Words<1>>(capacity);
         thread::scope(|scope| {
             scope.spawn(move || {
-                let mut pause = Pause::new(true);
+                let mut pause = Pause::new(1, true);
                 for word in 0..COUNT {
                     W::post(&mut producer, &mut pause, Words::new(word));
                 }
@@ -78,7 +79,7 @@ fn come_from_each_producer_in_order<S: Subject, W: Way>() {
     thread::scope(|scope| {
         for (index, mut producer) in (0..).zip(producers) {
             scope.spawn(move || {
-                let mut pause = Pause::new(true);
+                let mut pause = Pause::new(1, true);
                 for word in 0..COUNT {
                     W::post(&mut producer, &mut pause, Words::pair(index, word));
                 }
@@ -156,7 +157,7 @@ fn in_batches_come_in_order_and_once<S: Subject, W: Way>() {
         let (mut producer, mut consumer) = queue::<S, Words<1>>(capacity);
         thread::scope(|scope| {
             scope.spawn(move || {
-                let mut pause = Pause::new(true);
+                let mut pause = Pause::new(1, true);
                 for first in (0..COUNT).step_by(BATCH) {
                     W::post_batch(&mut producer, &mut pause, Batch::new(first, BATCH));
                 }
@@ -319,6 +320,7 @@ fn site(cpus: Cpus, interrupted: &'static AtomicBool) -> Site {
     Site {
         cpus,
         clock: Clock::shared(),
+        pause_hints: 1,
         highest_ns: 60_000_000_000,
         seed: 0,
         interrupted,
