@@ -109,7 +109,7 @@ fn spread(series: &[Series]) -> Option<String> {
         format!("{} {range}", label(series))
     }))?;
     Some(format!(
-        "p99 of single rounds, by the median of which rows are sorted: {list}"
+        "p99 is the median of the rounds, which had: {list}"
     ))
 }
 

@@ -96,14 +96,14 @@ fn latencies_have_their_units_and_the_machine_is_the_last() {
         text,
         "latency, all blocking: 100,000/s poisson, 1 producer, capacity 1024, 16 bytes\n  \
            [response time]\n\
-         subject            p50      p99    p99.9      max  service  ours/it\n                                                       p99\n\
-         ───────────────────────────────────────────────────────────────────\n\
-         mailring-mpsc  9.00 µs        ·        ·  9.00 µs        –        –\n\
-         kanal          1.50 ms  1.99 ms  2.00 ms  2.00 ms   990 µs    0.900\n\
-         machine        10.0 µs  19.8 µs  20.0 µs  20.0 µs        –        –\n\
+         subject            p50     p99    p99.9      max  service  ours/it\n                                                      p99\n\
+         ──────────────────────────────────────────────────────────────────\n\
+         mailring-mpsc  9.00 µs       ·        ·  9.00 µs        –        –\n\
+         kanal          1.50 ms  510 µs  2.00 ms  2.00 ms   510 µs    0.900\n\
+         machine        10.0 µs  400 ns  20.0 µs  20.0 µs        –        –\n\
          ours/it: mailring-mpsc by subject, p99 of each round; below 1, ours takes less\n\
-         p99 of single rounds, by the median of which rows are sorted: kanal\n  \
-           20.0 µs–1.00 ms; machine 300–500 ns\n\
+         p99 is the median of the rounds, which had: kanal 20.0 µs–1.00 ms; machine\n  \
+           300–500 ns\n\
          ·: fewer than 10 samples above it\n\
          machine: how late a thread is that only looks at the clock; no queue can do\n  \
            better\n"
