@@ -57,10 +57,7 @@ impl<R: Ring> Future for PostFuture<'_, R> {
         let output = loop {
             if let Some(turn) = turn {
                 match ring.claim(&this.producer.side, 1, turn) {
-                    Ok(claim) => {
-                        claim.publish(letter);
-                        break Ok(());
-                    }
+                    Ok(claim) => break claim.publish(letter).map_err(Closed),
                     Err(Refusal::Closed) => break Err(Closed(letter)),
                     Err(_) => {}
                 }

@@ -45,10 +45,7 @@ impl<R: Ring> Producer<R> {
     #[inline(always)]
     fn post_one(&self, letter: R::Letter, turn: Turn) -> Result<(), TryPostError<R::Letter>> {
         match self.ring.claim(&self.side, 1, turn) {
-            Ok(claim) => {
-                claim.publish(letter);
-                Ok(())
-            }
+            Ok(claim) => claim.publish(letter).map_err(TryPostError::Closed),
             Err(Refusal::Closed) => Err(TryPostError::Closed(letter)),
             Err(_) => Err(TryPostError::Full(letter)),
         }
@@ -274,9 +271,9 @@ impl<R: Ring> Producer<R> {
     ) -> Result<(), (Refusal, R::Letter)> {
         match self.claim_waiting(deadline, 1) {
             Ok(Claimed { claim, line }) => {
-                claim.publish(letter);
+                let published = claim.publish(letter);
                 drop(line);
-                Ok(())
+                published.map_err(|letter| (Refusal::Closed, letter))
             }
             Err(refusal) => Err((refusal, letter)),
         }
@@ -300,9 +297,13 @@ impl<R: Ring> Producer<R> {
             }
             match self.claim_waiting(deadline, rest.ready()) {
                 Ok(Claimed { claim, line }) => {
-                    posted += claim.count();
-                    claim.publish_batch(&mut rest);
+                    let count = claim.count();
+                    let published = claim.publish_batch(&mut rest);
                     drop(line);
+                    if let Err(reason) = published {
+                        break reason;
+                    }
+                    posted += count;
                 }
                 Err(reason) => break reason,
             }
@@ -330,8 +331,9 @@ impl<R: Ring> Producer<R> {
                 return Ok(());
             }
             let claim = self.ring.claim(&self.side, ready, turn)?;
-            *posted += claim.count();
-            claim.publish_batch(batch);
+            let count = claim.count();
+            claim.publish_batch(batch)?;
+            *posted += count;
         }
     }
 

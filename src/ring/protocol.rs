@@ -187,11 +187,13 @@ pub trait Claim<T> {
     /// How many.
     fn count(&self) -> usize;
 
-    /// Writes and publishes the letter of a claim of one.
-    fn publish(self, letter: T);
+    /// Writes and publishes the letter of a claim of one. Gives it back if the ring was closed
+    /// meanwhile, and the close came first.
+    fn publish(self, letter: T) -> Result<(), T>;
 
-    /// Writes and publishes as many letters of `batch` as were claimed; so many are ready.
-    fn publish_batch(self, batch: &mut impl Batch<Item = T>);
+    /// Writes and publishes as many letters of `batch` as were claimed; so many are ready. Leaves
+    /// them in the batch if the ring was closed meanwhile.
+    fn publish_batch(self, batch: &mut impl Batch<Item = T>) -> Result<(), Refusal>;
 }
 
 /// The deadline has passed.

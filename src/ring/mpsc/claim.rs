@@ -194,7 +194,7 @@ impl<T> protocol::Claim<T> for Claim<'_, T> {
     }
 
     #[inline(always)]
-    fn publish(self, letter: T) {
+    fn publish(self, letter: T) -> Result<(), T> {
         debug_assert_eq!(self.count, 1, "a letter for each slot");
         let slots = &self.ring.fixed.slots;
         // SAFETY: by R1 and R2 no other thread touches the cell until it is published.
@@ -203,10 +203,12 @@ impl<T> protocol::Claim<T> for Claim<'_, T> {
         });
         slots.publish_one(self.first);
         self.wake_owner();
+        // A claim before the close is before it for good.
+        Ok(())
     }
 
     #[inline(always)]
-    fn publish_batch(self, batch: &mut impl Batch<Item = T>) {
+    fn publish_batch(self, batch: &mut impl Batch<Item = T>) -> Result<(), Refusal> {
         let all = &self.ring.fixed.slots;
         let mut first = self.first;
         let end = self.first + self.count;
@@ -226,6 +228,7 @@ impl<T> protocol::Claim<T> for Claim<'_, T> {
             first += run;
         }
         self.wake_owner();
+        Ok(())
     }
 }
 

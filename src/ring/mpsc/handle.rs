@@ -109,7 +109,7 @@ impl<T> protocol::Ring for Ring<T> {
     /// As the trait says.
     #[inline(always)]
     unsafe fn take_run(&self, side: &mut Owner, count: usize, each: impl FnMut(T) -> bool) {
-        // SAFETY: as the caller says.
+        // SAFETY: R3: the caller knows how many are ahead.
         unsafe { self.take_ahead(side, count, each) }
     }
 

@@ -62,10 +62,10 @@ impl<T> Reservation<T> {
             };
         }
         match self.ring.claim_reserved() {
-            Ok(claim) => {
-                claim.publish(letter);
-                Ok(ReservedPost::Posted)
-            }
+            Ok(claim) => match claim.publish(letter) {
+                Ok(()) => Ok(ReservedPost::Posted),
+                Err(letter) => Err(Closed(letter)),
+            },
             Err(_) => Err(Closed(letter)),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::consumer_side::ConsumerSide;
 use super::producer_side::ProducerSide;
-use super::shared::{Cold, Fixed, Ring};
+use super::shared::{Cold, Fixed, Ring, UNDECIDED};
 use super::{Consumer, Producer};
 use crate::ring::builder;
 use crate::ring::capacity::{self, CapacityError};
@@ -30,7 +30,7 @@ impl Builder {
         Self::with_kind(capacity, Options::default())
     }
 
-    /// Uses two fences per post and one per release instead of `membarrier(2)`, as on systems
+    /// Uses a fence per post or release, two per batch, instead of `membarrier(2)`, as on systems
     /// without it: posts cost more, going to sleep costs less and interrupts no other thread.
     ///
     /// Also for processes that a sandbox will forbid the call after the ring was made: refused
@@ -43,7 +43,7 @@ impl Builder {
 
     /// Both barriers do nothing: shows what the other orderings carry alone, as they must where
     /// `membarrier(2)` makes the light barrier one for the compiler only. Not for models in which
-    /// somebody sleeps or closes against a post.
+    /// somebody sleeps, or that count what is delivered when the consumer closes against a post.
     #[cfg(mailring_loom)]
     #[must_use]
     pub fn unfenced(mut self) -> Self {
@@ -89,6 +89,7 @@ impl Builder {
                 barrier,
             }),
             cold: CachePadded::new(Cold {
+                end: AtomicU64::new(UNDECIDED),
                 consumer: Sleeper::new(None),
                 producer: Sleeper::new(None),
                 producer_waits: Counter::default(),

@@ -1,7 +1,7 @@
 //! The consumer's side: look, take, release, sleep; and the ring's side of both faces.
 
 use super::producer_side::{Claim, ProducerSide};
-use super::shared::{Ring, SLEEPING};
+use super::shared::{CLOSED, Ring, SLEEPING, UNDECIDED};
 use crate::ring::error::Refusal;
 use crate::ring::protocol::{self, Config, Counters, OwnerState, TimedOut, Turn};
 use crate::sync::order;
@@ -18,6 +18,8 @@ pub struct ConsumerSide {
     cursor: u64,
     /// Sequences below it are published.
     known_tail: Cell<u64>,
+    /// Where the letters of the closed ring end, once it is known to be decided.
+    end: Cell<u64>,
     /// Head as it was released last.
     released: u64,
     /// The cursor at which a quarter of the ring is unreleased.
@@ -31,6 +33,7 @@ impl ConsumerSide {
         Self {
             cursor: start,
             known_tail: Cell::new(start),
+            end: Cell::new(UNDECIDED),
             released: start,
             // Right from the first release on; until then sooner than needed.
             release_at: start,
@@ -45,9 +48,52 @@ impl<T> Ring<T> {
         if side.cursor < side.known_tail.get() {
             return true;
         }
+        // Relaxed: only after a close of our own is a letter taken back (R12), and that we see; what
+        // the producer's brings is acquired before it is believed.
+        if self.consumer_word.load(Relaxed) & CLOSED != 0 {
+            return self.look_at_the_end(side);
+        }
         // Acquire: pairs with Release in `publish`; the values are there.
         side.known_tail.set(self.tail.load(order!(s1, Acquire)));
         side.cursor < side.known_tail.get()
+    }
+
+    /// As `look`, at a closed ring: nothing behind its end is looked at.
+    #[cold]
+    fn look_at_the_end(&self, side: &ConsumerSide) -> bool {
+        // Once more, for what came before the close: the last tail, and the reason.
+        let closed = self.closed();
+        debug_assert!(closed, "a close is for good");
+        let end = self.end(side).unwrap_or_else(|| {
+            // A batch goes on. What is seen of tail is before the end all the same (R12): we decide
+            // it later, by a later look, or a post does, which is the last.
+            //
+            // Acquire: pairs with Release in `publish`; the values are there.
+            self.tail.load(order!(s1, Acquire))
+        });
+        side.known_tail.set(end);
+        side.cursor < end
+    }
+
+    /// Where the letters of a closed ring end; nothing while a batch goes on. Decides it, if nobody
+    /// has (R12).
+    fn end(&self, side: &ConsumerSide) -> Option<u64> {
+        if side.end.get() == UNDECIDED {
+            // Acquire: pairs with Release in `end_posting`; the last tail is seen.
+            if self.posting.load(order!(s6, Acquire)) != 0 {
+                return None;
+            }
+            // Acquire: pairs with Release in `publish`; the values are there.
+            let tail = self.tail.load(order!(s1, Acquire));
+            // Relaxed / Acquire: pairs with Release in `settle`; the last value is there. What we
+            // decide carries nothing: who is refused by it looks at CLOSED for the reason.
+            let decided =
+                self.cold
+                    .end
+                    .compare_exchange(UNDECIDED, tail, Relaxed, order!(s7, Acquire));
+            side.end.set(decided.err().unwrap_or(tail));
+        }
+        Some(side.end.get())
     }
 
     /// Says that the consumer sleeps, unless there is a reason not to.
@@ -68,7 +114,7 @@ impl<T> Ring<T> {
         state
     }
 
-    /// Closed while a post goes on, whose producer may know of nobody to wake: sleeps for a bounded
+    /// Closed while a batch goes on, whose producer may know of nobody to wake: sleeps for a bounded
     /// time.
     fn nap_at_hole(&self, deadline: Option<Instant>) -> OwnerState {
         const NAP: Duration = Duration::from_micros(50);
@@ -83,15 +129,12 @@ impl<T> Ring<T> {
         OwnerState::Hole
     }
 
-    /// R12: after a close, whether a post still goes on.
+    /// R12: after a close, whether a batch still goes on, and whether all has been taken.
     fn judge_closed(&self, side: &ConsumerSide) -> OwnerState {
-        // Acquire: pairs with Release in `end_posting`; the last tail is seen.
-        if self.posting.load(order!(s6, Acquire)) != 0 {
-            OwnerState::Hole
-        } else if self.look(side) {
-            OwnerState::Look
-        } else {
-            OwnerState::Finished
+        match self.end(side) {
+            None => OwnerState::Hole,
+            Some(end) if side.cursor < end => OwnerState::Look,
+            Some(_) => OwnerState::Finished,
         }
     }
 }
@@ -251,7 +294,9 @@ impl<T> protocol::Ring for Ring<T> {
 
     fn untaken(&self, side: &ConsumerSide) -> usize {
         // Acquire: pairs with Release in `publish`.
-        (self.tail.load(order!(s1, Acquire)) - side.cursor) as usize
+        let tail = self.tail.load(order!(s1, Acquire));
+        // What is seen of tail is before an end not decided yet (R12).
+        (tail.min(side.end.get()) - side.cursor) as usize
     }
 
     fn state(&self, side: &ConsumerSide) -> OwnerState {

@@ -2,7 +2,7 @@
 //!
 //! The producer publishes by a plain store of the tail, the consumer releases by a plain store of
 //! the head. Whoever goes to sleep says so in a flag and then makes the other side's store
-//! visible, by `membarrier(2)` where there is one: see `README.md` of this layer, rows s1 to s6.
+//! visible, by `membarrier(2)` where there is one: see `README.md` of this layer, rows s1 to s7.
 
 mod builder;
 mod consumer_side;

@@ -1,7 +1,7 @@
 //! The producer's side: claim, publish, wait for room.
 
 use super::Producer;
-use super::shared::{CLOSED, Ring, SLEEPING};
+use super::shared::{Ring, SLEEPING, UNDECIDED};
 use crate::ring::batch::Batch;
 use crate::ring::error::Refusal;
 use crate::ring::post_future::PostFuture;
@@ -13,11 +13,9 @@ use core::sync::atomic::Ordering::Relaxed;
 use core::task::{Poll, Waker};
 use std::time::Instant;
 
-/// What only the producer knows.
+/// What only the producer knows, beside its tail, which is the ring's.
 #[derive(Debug)]
 pub struct ProducerSide {
-    /// The next sequence to write.
-    tail: Cell<u64>,
     /// Sequences below it are released.
     limit: Cell<u64>,
 }
@@ -25,18 +23,17 @@ pub struct ProducerSide {
 impl ProducerSide {
     pub(super) fn new(start: u64) -> Self {
         Self {
-            tail: Cell::new(start),
             limit: Cell::new(start),
         }
     }
 }
 
-/// Slots claimed and not yet published: `posting` is set.
+/// Slots released and not yet published. What is not published has not been claimed.
 #[derive(Debug)]
-#[must_use = "an unpublished claim keeps the ring from ending"]
+#[must_use = "a claim is there to be published"]
 pub struct Claim<'a, T> {
     ring: &'a Ring<T>,
-    side: &'a ProducerSide,
+    first: u64,
     count: u64,
 }
 
@@ -44,40 +41,92 @@ impl<T> Ring<T> {
     #[inline(always)]
     pub(super) fn claim_slots<'a>(
         &'a self,
-        side: &'a ProducerSide,
+        side: &ProducerSide,
         want: u64,
     ) -> Result<Claim<'a, T>, Refusal> {
         debug_assert!(want > 0, "an empty claim has nothing to publish");
-        // Relaxed: the barrier orders it before the look at CLOSED (R12).
-        self.posting.store(1, Relaxed);
-        self.fixed.barrier.light();
-        // Acquire: pairs with the exchange that closed; what came before the close is seen.
-        if self.consumer_word.load(order!(s5, Acquire)) & CLOSED != 0 {
-            self.end_posting();
+        if self.closed() {
             return Err(Refusal::Closed);
         }
-        let tail = side.tail.get();
+        // Relaxed: our own store.
+        let tail = self.tail.load(Relaxed);
         if side.limit.get() == tail {
             // Acquire: pairs with Release in `release`; values are moved out before their slots
             // are written again.
             let head = self.head.load(order!(s2, Acquire));
             side.limit.set(head + self.fixed.config.capacity as u64);
             if side.limit.get() == tail {
-                self.end_posting();
                 return Err(Refusal::Full);
             }
         }
         Ok(Claim {
             ring: self,
-            side,
+            first: tail,
             count: want.min(side.limit.get() - tail),
         })
     }
 
+    /// Says that a batch is going on, unless the ring is closed.
+    #[inline(always)]
+    pub(super) fn begin_posting(&self) -> Result<(), Refusal> {
+        // Relaxed: the barrier orders it before the look at CLOSED (R12).
+        self.posting.store(1, Relaxed);
+        self.fixed.barrier.light();
+        if self.closed() {
+            self.end_posting();
+            return Err(Refusal::Closed);
+        }
+        Ok(())
+    }
+
     #[inline(always)]
     fn end_posting(&self) {
-        // Release: pairs with Acquire in `judge_closed`; the store of tail comes first (R12).
+        // Release: pairs with Acquire in `end`; the store of tail comes first (R12).
         self.posting.store(0, order!(s6, Release));
+    }
+
+    /// After a letter was published and the consumer's word was found to say something: at a closed
+    /// ring, says whether the letter is before the end, and takes it back if not; wakes a sleeper.
+    #[cold]
+    fn after_publishing(&self, sequence: u64) -> Result<(), T> {
+        // First: the wake may run caller code, which may post and close (R12).
+        let outcome = self.settle(sequence);
+        if Self::end_sleep(&self.consumer_word) {
+            self.cold.consumer.wake();
+        }
+        outcome
+    }
+
+    /// Whether the letter just published is before the end; takes it back if not.
+    fn settle(&self, sequence: u64) -> Result<(), T> {
+        #[cfg(mailring_loom)]
+        if crate::sync::order::is_weakened("settle") {
+            return Ok(());
+        }
+        if !self.closed() {
+            return Ok(());
+        }
+        // Two cases (R12). Ours is first: the end is behind the letter, and whoever finds it decided
+        // sees the letter. The consumer's is first: the end is what it saw of tail.
+        //
+        // Release / Relaxed: pairs with Acquire in `end`; the value comes first.
+        let decided =
+            self.cold
+                .end
+                .compare_exchange(UNDECIDED, sequence + 1, order!(s7, Release), Relaxed);
+        match decided {
+            Err(end) if end <= sequence => {
+                // SAFETY: R11, R12: the letter is behind the end, so the consumer does not touch
+                // its slot; it is moved out once, as tail is set back before anybody can post.
+                let letter = self
+                    .slot(sequence)
+                    .with_mut(|cell| unsafe { (*cell).assume_init_read() });
+                // Relaxed: of a ring whose end is decided nobody reads it but us and who ends it.
+                self.tail.store(sequence, Relaxed);
+                Err(letter)
+            }
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn wait_for_room_as_thread(
@@ -159,20 +208,37 @@ impl<T> protocol::Claim<T> for Claim<'_, T> {
     }
 
     #[inline(always)]
-    fn publish(self, letter: T) {
+    fn publish(self, letter: T) -> Result<(), T> {
         debug_assert_eq!(self.count, 1, "a letter for each slot");
-        let slot = self.ring.slot(self.side.tail.get());
+        let ring = self.ring;
         // SAFETY: R11: the slot is released and not published, so it is the producer's.
-        slot.with_mut(|cell| unsafe {
+        ring.slot(self.first).with_mut(|cell| unsafe {
             (*cell).write(letter);
         });
-        self.publish_written();
+        // Release: pairs with Acquire in `look`; the value comes first.
+        ring.tail.store(self.first + 1, order!(s1, Release));
+        ring.fixed.barrier.light();
+        // Relaxed: the barrier orders it after the store of tail (R12, R13).
+        if ring.consumer_word.load(Relaxed) != 0 {
+            return ring.after_publishing(self.first);
+        }
+        Ok(())
     }
 
     #[inline(always)]
-    fn publish_batch(self, batch: &mut impl Batch<Item = T>) {
-        let [until_end, from_start] = self.ring.slots(self.side.tail.get(), self.count());
-        for slots in [until_end, from_start] {
+    fn publish_batch(self, batch: &mut impl Batch<Item = T>) -> Result<(), Refusal> {
+        self.ring.begin_posting()?;
+        self.publish_posting(batch);
+        Ok(())
+    }
+}
+
+impl<T> Claim<'_, T> {
+    /// Publishes a batch that is going on, and so comes before any end.
+    #[inline(always)]
+    pub(super) fn publish_posting(self, batch: &mut impl Batch<Item = T>) {
+        let ring = self.ring;
+        for slots in ring.slots(self.first, self.count as usize) {
             let mut slots = slots.iter();
             batch.move_ready(slots.len(), |letter| {
                 let slot = slots.next().expect("R5: a slot for each letter");
@@ -182,19 +248,9 @@ impl<T> protocol::Claim<T> for Claim<'_, T> {
                 });
             });
         }
-        self.publish_written();
-    }
-}
-
-impl<T> Claim<'_, T> {
-    /// All slots have been written.
-    #[inline(always)]
-    fn publish_written(self) {
-        let ring = self.ring;
-        let end = self.side.tail.get() + self.count;
-        self.side.tail.set(end);
         // Release: pairs with Acquire in `look`; the values come first.
-        ring.tail.store(end, order!(s1, Release));
+        ring.tail
+            .store(self.first + self.count, order!(s1, Release));
         ring.end_posting();
         ring.fixed.barrier.light();
         // Relaxed: the barrier orders it after the store of tail (R13).

@@ -1,9 +1,16 @@
 //! What the two handles of a ring share, each writer's words on its own cache line.
 //!
 //! R11. Slots of sequences from head to tail hold a value; the producer alone writes the others,
-//!      the consumer alone moves out of these. Tail and head only grow, each by its one writer.
-//! R12. `posting` is set from before the producer looks at CLOSED until after its store of tail:
-//!      a closed ring with `posting` clear has its last tail.
+//!      the consumer alone moves out of these. Tail and head only grow, each by its one writer,
+//!      but for the letter that R12 takes back.
+//! R12. The end of a closed ring is decided once, in `end`: by a post that published its letter
+//!      and then saw CLOSED, as behind its letter; or by the consumer, as the tail that it sees
+//!      after the heavy barrier of its close (a close by the producer comes after all posts). By
+//!      that barrier one of the two sees the other. What the consumer saw of tail is never behind
+//!      the end; a letter at or behind the end is not the consumer's: its post takes it back, and
+//!      no caller code runs before it has. A batch cannot be taken back: `posting` is set from
+//!      before it looks at CLOSED until after its store of tail, and while it is set the consumer
+//!      decides nothing.
 //! R13. A sleeper sets its flag, passes the heavy barrier, and looks once more before it sleeps;
 //!      the other side stores, passes the light barrier, and looks at the flag: at least one of
 //!      the two sees the other (S1). Whoever clears the flag owes one wake.
@@ -21,13 +28,16 @@ pub(super) const SLEEPING: u32 = 1;
 /// In the consumer's word: letters are refused.
 pub(super) const CLOSED: u32 = 2;
 
+/// In `end`: as long as the ring is open, and until the first who needs it has decided.
+pub(super) const UNDECIDED: u64 = u64::MAX;
+
 /// The shared part of the ring.
 pub struct Ring<T> {
     /// The next sequence to publish; written by the producer.
     pub(super) tail: CachePadded<AtomicU64>,
     /// The next sequence to release; written by the consumer.
     pub(super) head: CachePadded<AtomicU64>,
-    /// Whether a post is going on; written by the producer, read by whoever ends the ring.
+    /// Whether a batch is going on; written by the producer, read by whoever ends the ring.
     pub(super) posting: CachePadded<AtomicU32>,
     /// SLEEPING and CLOSED; quiet, so it stays in the producer's cache.
     pub(super) consumer_word: CachePadded<AtomicU32>,
@@ -44,8 +54,10 @@ pub(super) struct Fixed<T> {
     pub(super) barrier: StoreLoad,
 }
 
-/// Touched when somebody waits.
+/// Touched when somebody waits, and when the ring ends.
 pub(super) struct Cold {
+    /// Where the letters of a closed ring end, or UNDECIDED.
+    pub(super) end: AtomicU64,
     pub(super) consumer: Sleeper,
     pub(super) producer: Sleeper,
     pub(super) producer_waits: Counter,
@@ -111,7 +123,7 @@ impl<T> Ring<T> {
             if word & SLEEPING != 0 {
                 wakes.give(|| self.cold.consumer.wake());
             }
-            // R12: from here on a post that did not see CLOSED is seen as going on.
+            // R12: a post that does not see CLOSED after its store of tail has stored it before this.
             self.fixed.barrier.heavy();
             if Self::end_sleep(&self.producer_word) {
                 wakes.give(|| self.cold.producer.wake());

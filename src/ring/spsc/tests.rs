@@ -5,9 +5,10 @@ use super::shared::SLEEPING;
 use super::{Builder, Producer};
 use crate::ring::batch::IntoBatch as _;
 use crate::ring::protocol::{Claim as _, Ring as _, Turn};
-use crate::ring::{Closed, TryPostError, TryTakeError, Waited, spsc};
+use crate::ring::{Closed, Refusal, TryPostError, TryTakeError, Waited, spsc};
 use crate::sync::{Arc, Counter, thread};
 use crate::wait::Parking;
+use core::cell::OnceCell;
 use core::sync::atomic::Ordering::Relaxed;
 use core::task::{Context, Waker};
 use core::time::Duration;
@@ -15,7 +16,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Wake;
 use std::time::Instant;
 
-/// What a producer holds that was stopped halfway through a post.
+/// What a producer holds that was stopped halfway through a batch.
+fn batch<T>(producer: &Producer<T>, count: usize) -> Claim<'_, T> {
+    let claim = claim(producer, count);
+    producer.ring.begin_posting().unwrap();
+    claim
+}
+
+/// What a producer holds that was stopped before it wrote anything.
 fn claim<T>(producer: &Producer<T>, count: usize) -> Claim<'_, T> {
     let claim = producer
         .ring
@@ -48,10 +56,10 @@ fn scenario_07_full_laps_at_every_start() {
 }
 
 #[test]
-fn scenario_26_and_61_a_post_that_goes_on_is_not_there_yet() {
+fn scenario_26_and_61_a_batch_that_goes_on_is_not_there_yet() {
     let (producer, mut consumer) = spsc::bounded(4).unwrap();
     producer.try_post(0).unwrap();
-    let hole = claim(&producer, 2);
+    let hole = batch(&producer, 2);
     assert_eq!((producer.len(), consumer.len()), (1, 1));
     assert_eq!(
         consumer.drain(4, |letter, end| assert_eq!((letter, end), (0, true))),
@@ -62,17 +70,17 @@ fn scenario_26_and_61_a_post_that_goes_on_is_not_there_yet() {
         assert_eq!(consumer.try_take(), Err(TryTakeError::Empty));
         assert_eq!(consumer.wait_deadline(Instant::now()), Waited::TimedOut);
     }
-    hole.publish_batch(&mut [1, 2].into_batch());
+    hole.publish_posting(&mut [1, 2].into_batch());
     assert!(consumer.try_iter().eq([1, 2]));
 }
 
 #[test]
-fn b26_a_and_scenario_39_no_end_is_told_while_a_post_goes_on() {
+fn b26_a_and_scenario_39_no_end_is_told_while_a_batch_goes_on() {
     let (producer, mut consumer) = Builder::new(4)
         .wait(|| Parking::after(Duration::ZERO))
         .build()
         .unwrap();
-    let hole = claim(&producer, 1);
+    let hole = batch(&producer, 1);
     consumer.quiesce();
     assert!(!consumer.is_finished());
     assert_eq!(
@@ -87,22 +95,22 @@ fn b26_a_and_scenario_39_no_end_is_told_while_a_post_goes_on() {
             assert!(!taking.is_finished());
             thread::yield_now();
         }
-        hole.publish(5);
+        hole.publish_posting(&mut [5].into_batch());
         assert_eq!(taking.join().unwrap(), (Ok(5), Err(Closed(()))));
     });
     assert_eq!(producer.try_post(6), Err(TryPostError::Closed(6)));
 }
 
 #[test]
-fn b26_a_close_returns_the_letters_of_a_post_that_went_on() {
+fn b26_a_close_returns_the_letters_of_a_batch_that_went_on() {
     let (producer, consumer) = spsc::bounded(4).unwrap();
     producer.try_post(0).unwrap();
-    let hole = claim(&producer, 2);
+    let hole = batch(&producer, 2);
     let undelivered = consumer.close();
     let (least, most) = undelivered.size_hint();
     thread::scope(|scope| {
         let returning = scope.spawn(move || undelivered.collect::<Vec<_>>());
-        hole.publish_batch(&mut [1, 2].into_batch());
+        hole.publish_posting(&mut [1, 2].into_batch());
         let returned = returning.join().unwrap();
         assert_eq!(returned, [0, 1, 2]);
         assert!(
@@ -112,16 +120,95 @@ fn b26_a_close_returns_the_letters_of_a_post_that_went_on() {
     });
 }
 
+/// R12: the end was told first, so the letter is not the consumer's.
+#[test]
+fn b26_a_post_that_is_late_for_the_end_gets_its_letter_back() {
+    let token = Arc::new(());
+    let (producer, mut consumer) = spsc::bounded(4).unwrap();
+    producer.try_post(Arc::clone(&token)).unwrap();
+    let late = claim(&producer, 1);
+    consumer.quiesce();
+    assert!(consumer.try_take().is_ok() && consumer.is_finished());
+    let letter = late.publish(Arc::clone(&token)).unwrap_err();
+    assert_eq!((producer.len(), consumer.len()), (0, 0));
+    assert!(!consumer.has_letters() && consumer.is_finished());
+    assert_eq!(consumer.try_take(), Err(TryTakeError::Closed));
+    drop((producer, consumer, letter));
+    assert_eq!(Arc::strong_count(&token), 1);
+}
+
+/// R12: nobody had told the end, so the letter comes before it.
+#[test]
+fn b26_a_post_that_meets_a_close_before_its_end_is_delivered() {
+    let (producer, mut consumer) = spsc::bounded(4).unwrap();
+    producer.try_post(1).unwrap();
+    let late = claim(&producer, 1);
+    consumer.quiesce();
+    assert_eq!(late.publish(2), Ok(()));
+    assert_eq!(producer.try_post(3), Err(TryPostError::Closed(3)));
+    assert!(consumer.iter().eq([1, 2]));
+    assert!(consumer.is_finished());
+}
+
+/// R12: a waker is caller code: it may post and close on the thread of the post that woke it.
+#[test]
+fn b26_a_post_within_the_wake_of_a_post_is_before_the_end() {
+    thread_local! {
+        static PRODUCER: OnceCell<Producer<u32>> = const { OnceCell::new() };
+    }
+    struct PostsAndCloses;
+    impl Wake for PostsAndCloses {
+        fn wake(self: Arc<Self>) {
+            PRODUCER.with(|producer| {
+                let producer = producer.get().unwrap();
+                producer.try_post(2).unwrap();
+                producer.close();
+            });
+        }
+    }
+    let (producer, mut consumer) = spsc::bounded(4).unwrap();
+    let waker = Waker::from(Arc::new(PostsAndCloses));
+    let polled = consumer.poll_take(&mut Context::from_waker(&waker));
+    assert!(polled.is_pending());
+    PRODUCER.with(|cell| cell.get_or_init(|| producer).try_post(1).unwrap());
+    assert!(consumer.iter().eq([1, 2]));
+    assert!(consumer.is_finished());
+}
+
+/// A batch that found the ring open says for a moment that it goes on, and then sees the close.
+#[test]
+fn scenario_42_a_told_end_stays_while_a_batch_is_refused() {
+    let (producer, mut consumer) = spsc::bounded::<u32>(4).unwrap();
+    consumer.quiesce();
+    assert!(consumer.is_finished());
+    // Relaxed: there is one thread.
+    producer.ring.posting.store(1, Relaxed);
+    assert!(consumer.is_finished());
+    assert_eq!(consumer.try_take(), Err(TryTakeError::Closed));
+    assert_eq!(consumer.wait_deadline(Instant::now()), Waited::Finished);
+}
+
+#[test]
+fn b26_a_batch_that_meets_a_close_keeps_its_letters() {
+    let (producer, mut consumer) = spsc::bounded(4).unwrap();
+    let late = claim(&producer, 2);
+    consumer.quiesce();
+    let mut letters = vec![1, 2].into_batch();
+    assert_eq!(late.publish_batch(&mut letters), Err(Refusal::Closed));
+    assert!(letters.eq([1, 2]));
+    assert!(consumer.is_finished());
+}
+
 #[test]
 fn scenario_41_values_published_after_the_consumer_went_are_dropped_once() {
     let token = Arc::new(());
     let (producer, consumer) = spsc::bounded(8).unwrap();
     producer.try_post(Arc::clone(&token)).unwrap();
-    let hole = claim(&producer, 3);
+    let hole = batch(&producer, 3);
     drop(consumer);
     assert_eq!(Arc::strong_count(&token), 1);
     let letters = [(); 3].map(|()| Arc::clone(&token));
-    hole.publish_batch(&mut letters.into_batch());
+    hole.publish_posting(&mut letters.into_batch());
     assert_eq!(Arc::strong_count(&token), 4);
     drop(producer);
     assert_eq!(Arc::strong_count(&token), 1);
@@ -137,10 +224,10 @@ fn b15_the_last_handle_drops_all_although_one_panics() {
     }
     let token = Arc::new(());
     let (producer, consumer) = spsc::bounded(8).unwrap();
-    let late = claim(&producer, 5);
+    let late = batch(&producer, 5);
     drop(consumer);
     let letters = [1, 2, 3, 4, 5].map(|count| Brittle(count == 3, Arc::clone(&token)));
-    late.publish_batch(&mut letters.into_batch());
+    late.publish_posting(&mut letters.into_batch());
     assert!(catch_unwind(AssertUnwindSafe(|| drop(producer))).is_err());
     assert_eq!(Arc::strong_count(&token), 1, "each once");
 }

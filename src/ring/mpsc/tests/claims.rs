@@ -13,7 +13,9 @@ fn scenario_14_a_batch_that_fits_takes_one_claim_also_past_an_old_limit() {
         producer.try_post_batch(vec![0; 8 - left]).unwrap();
         consumer.drain(8, |_, _| {});
         let whole = claim(&producer, 8);
-        whole.publish_batch(&mut (0..8).collect::<Vec<_>>().into_batch());
+        whole
+            .publish_batch(&mut (0..8).collect::<Vec<_>>().into_batch())
+            .unwrap();
         assert!(consumer.try_iter().eq(0..8));
     }
 }

@@ -25,7 +25,7 @@ fn scenario_26_and_b06_a_drain_stops_at_the_hole_and_goes_on_behind_it() {
         assert_eq!(consumer.drain_to(&mut Vec::new(), 16), 0);
         assert_eq!(consumer.try_iter().count(), 0);
     }
-    hole.publish(1);
+    hole.publish(1).unwrap();
     assert!(
         consumer.try_iter().eq(1..7),
         "nothing skipped, nothing reordered"
@@ -41,7 +41,7 @@ fn scenario_26_the_end_of_the_batch_is_where_the_hole_is() {
     let mut ends = Vec::new();
     consumer.drain(16, |letter, end| ends.push((letter, end)));
     assert_eq!(ends, [(0, false), (1, true)]);
-    hole.publish(2);
+    hole.publish(2).unwrap();
     assert!(consumer.try_iter().eq([2, 3]));
 }
 
@@ -56,7 +56,7 @@ fn scenario_61_a_claimed_letter_counts_and_is_not_there_yet() {
     let past = Instant::now();
     assert_eq!(consumer.wait_deadline(past), Waited::TimedOut);
     assert!(consumer.take_deadline(past).is_err());
-    hole.publish(7);
+    hole.publish(7).unwrap();
     assert_eq!(consumer.take(), Ok(7));
     assert!(producer.is_empty() && consumer.is_empty());
 }
@@ -80,7 +80,7 @@ fn b06_a_consumer_that_waits_at_the_hole_needs_no_further_post() {
             }
             other.post_batch(1..6).unwrap();
             assert!(!taking.is_finished());
-            hole.publish(0);
+            hole.publish(0).unwrap();
             assert_eq!(taking.join().unwrap(), [0, 1, 2, 3, 4, 5]);
         });
     }
@@ -101,7 +101,7 @@ fn scenario_27_a_hole_at_a_parked_consumer_and_a_second_producer() {
                 0,
                 "the wake is the first one's to give"
             );
-            hole.publish(1);
+            hole.publish(1).unwrap();
             assert_eq!(taking.join().unwrap(), (Ok(1), Ok(2)));
             assert_eq!(second.counters().wakes, 1);
         });
@@ -119,7 +119,7 @@ fn scenario_27_a_kick_reaches_a_consumer_whose_wake_is_owed_by_a_stalled_produce
         second.kick();
         let (waited, mut consumer) = waiting.join().unwrap();
         assert_eq!(waited, Waited::Kicked);
-        hole.publish(1);
+        hole.publish(1).unwrap();
         assert_eq!(consumer.take(), Ok(1));
     });
 }
@@ -141,7 +141,7 @@ fn b06_quiesce_is_not_finished_before_the_hole_is_filled() {
         assert_eq!(consumer.drain(16, |_, _| unreachable!()), 0);
         assert_eq!(consumer.wait_deadline(Instant::now()), Waited::TimedOut);
     }
-    hole.publish(0);
+    hole.publish(0).unwrap();
     assert_eq!(consumer.drain(16, |_, _| {}), 6);
     assert!(consumer.is_finished());
     assert_eq!(consumer.try_take(), Err(TryTakeError::Closed));
@@ -164,7 +164,7 @@ fn b26_a_and_scenario_39_no_end_is_told_while_a_claim_is_out() {
                 assert!(!taking.is_finished());
                 thread::yield_now();
             }
-            hole.publish(5);
+            hole.publish(5).unwrap();
             assert_eq!(taking.join().unwrap(), (Ok(5), Err(Closed(()))));
         });
     }
@@ -185,7 +185,7 @@ fn b26_a_close_returns_the_letter_of_a_claim_that_was_out() {
             assert!(!returning.is_finished());
             thread::yield_now();
         }
-        hole.publish(1);
+        hole.publish(1).unwrap();
         assert_eq!(returning.join().unwrap(), [0, 1, 2]);
     });
 }
@@ -212,10 +212,10 @@ fn scenario_71_a_full_ring_with_a_hole_at_its_head() {
                 for (blocked, letter) in blocked.into_iter().zip(4..) {
                     assert_eq!(blocked.join().unwrap(), Err(Closed(letter)));
                 }
-                hole.publish(0);
+                hole.publish(0).unwrap();
                 assert!(consumer.iter().eq(0..4));
             } else {
-                hole.publish(0);
+                hole.publish(0).unwrap();
                 let mut letters: Vec<_> = consumer.iter().take(6).collect();
                 // There was room for both that waited: which claims first is theirs to race for.
                 letters[4..].sort_unstable();
@@ -243,7 +243,7 @@ fn scenario_71_the_whole_ring_claimed_at_once() {
         9
     );
     assert_eq!(consumer.try_take(), Err(TryTakeError::Empty));
-    hole.publish_batch(&mut [0, 1, 2].into_batch());
+    hole.publish_batch(&mut [0, 1, 2].into_batch()).unwrap();
     assert!(consumer.try_iter().eq(0..3));
 }
 
@@ -257,7 +257,7 @@ fn an_owner_polled_or_at_rest_at_a_hole_is_told_to_look_again() {
             .poll_take(&mut Context::from_waker(Waker::noop()))
             .is_pending()
     );
-    hole.publish(1);
+    hole.publish(1).unwrap();
     assert!(
         consumer
             .poll_take(&mut Context::from_waker(Waker::noop()))

@@ -23,7 +23,7 @@ fn scenario_41_a_value_published_after_the_consumer_went_is_dropped_once() {
     // Not waited for; what is before the hole is dropped now, what is behind it later.
     drop(consumer);
     assert_eq!(live(&token), 2);
-    hole.publish(letter());
+    hole.publish(letter()).unwrap();
     assert_eq!(live(&token), 3);
     assert!(producer.is_closed());
     let weak = producer.downgrade();
@@ -50,7 +50,7 @@ fn scenario_41_letters_are_taken_by_turns_before_the_consumer_goes() {
         drop(consumer);
         if let Some(late) = late {
             let letters = vec![Arc::clone(&token); taken];
-            late.publish_batch(&mut letters.into_batch());
+            late.publish_batch(&mut letters.into_batch()).unwrap();
         }
         assert_eq!(live(&token), taken);
         drop(producer);
@@ -71,7 +71,7 @@ fn b15_the_last_handle_drops_all_although_one_panics() {
     let late = claim(&producer, 5);
     drop(consumer);
     let letters = [1, 2, 3, 4, 5].map(|count| Brittle(count == 3, Arc::clone(&token)));
-    late.publish_batch(&mut letters.into_batch());
+    late.publish_batch(&mut letters.into_batch()).unwrap();
     assert_eq!(live(&token), 5);
     assert!(catch_unwind(AssertUnwindSafe(|| drop(producer))).is_err());
     assert_eq!(live(&token), 0, "each once");
