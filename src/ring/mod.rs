@@ -5,6 +5,7 @@
 //! allocated after creation but what `README.md` beside this file lists, together with the
 //! invariants, the ordering table and the progress guarantee of each operation.
 
+mod ahead;
 mod batch;
 mod budget;
 mod builder;

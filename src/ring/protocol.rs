@@ -1,5 +1,6 @@
 //! What a ring must be able to do, so that both kinds share one producer and one consumer face.
 
+use super::ahead;
 use super::batch::Batch;
 use super::error::Refusal;
 use crate::sync::Cpus;
@@ -240,6 +241,12 @@ impl Config {
     pub(super) fn consumer_idle(&self, handles: usize) -> Idle<'_> {
         let crowded = handles > self.cpus.get();
         Idle::new(&*self.consumer_wait, &self.consumer_patience, crowded)
+    }
+
+    /// How many slots ahead of a claim their cache lines are asked for.
+    #[inline(always)]
+    pub(super) fn ahead(&self) -> u64 {
+        ahead::distance(self.capacity)
     }
 
     /// Letters after which the consumer releases room without being asked.

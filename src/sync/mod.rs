@@ -25,6 +25,7 @@ mod cpus;
 mod futex;
 pub(crate) mod order;
 mod parker;
+mod prefetch;
 mod store_load;
 
 pub use clock::{Clock, ManualClock, SystemClock};
@@ -32,4 +33,5 @@ pub(crate) use counter::{Counter, Estimate};
 pub use cpus::Cpus;
 pub(crate) use order::order;
 pub(crate) use parker::Parker;
+pub(crate) use prefetch::prefetch_to_write;
 pub(crate) use store_load::StoreLoad;

@@ -50,6 +50,7 @@ const OWNERS_OF_UNSAFE: &[&str] = &[
     "src/ring/spsc/producer_side.rs",
     "src/ring/spsc/shared.rs",
     "src/sync/futex.rs",
+    "src/sync/prefetch.rs",
     "src/sync/store_load.rs",
 ];
 

@@ -197,6 +197,7 @@ impl<T> protocol::Claim<T> for Claim<'_, T> {
     fn publish(self, letter: T) -> Result<(), T> {
         debug_assert_eq!(self.count, 1, "a letter for each slot");
         let slots = &self.ring.fixed.slots;
+        slots.ask_for(self.first + self.ring.fixed.config.ahead(), 1);
         // SAFETY: by R1 and R2 no other thread touches the cell until it is published.
         slots.slot(self.first).value.with_mut(|cell| unsafe {
             (*cell).write(letter);
@@ -214,6 +215,7 @@ impl<T> protocol::Claim<T> for Claim<'_, T> {
         let end = self.first + self.count;
         while first < end {
             let run = (end - first).min(Slots::<T>::RUN_MAX);
+            all.ask_for(first + self.ring.fixed.config.ahead(), run);
             for slots in all.run(first, run) {
                 let mut slots = slots.iter();
                 batch.move_ready(slots.len(), |letter| {

@@ -81,12 +81,13 @@ impl<T> Ring<T> {
 
     #[inline(always)]
     pub(super) fn ahead(&self, owner: &Owner) -> usize {
-        let last = owner
-            .published
-            .get()
-            .min(owner.release_at)
-            .saturating_sub(1);
-        let count = last.saturating_sub(owner.cursor);
+        let known = owner.published.get() - owner.cursor;
+        if known < 2 {
+            // Letters published one by one are known one by one.
+            return 0;
+        }
+        let until_release = owner.release_at.saturating_sub(owner.cursor);
+        let count = known.min(until_release).saturating_sub(1);
         self.fixed.slots.until_end(owner.cursor, count)
     }
 

@@ -8,6 +8,7 @@
 //! The first stamp of a run is stored last: the owner sees all of a run or none of it, and does
 //! not touch its cache lines while they are being written, but for the first.
 
+use crate::ring::ahead;
 use crate::ring::capacity::{self, CapacityError};
 use crate::sync::{AtomicU64, UnsafeCell, order};
 use core::mem::MaybeUninit;
@@ -74,6 +75,12 @@ impl<T> Slots<T> {
     #[inline(always)]
     pub(super) fn until_end(&self, first: u64, count: u64) -> usize {
         (count as usize).min(self.0.len() - self.index(first))
+    }
+
+    /// Asks for the cache lines of `count` slots from `first` on, which are to be written soon.
+    #[inline(always)]
+    pub(super) fn ask_for(&self, first: u64, count: u64) {
+        ahead::ask_for(&self.0, first, count);
     }
 
     /// Publishes the value of `sequence`, which has been written.

@@ -13,9 +13,11 @@ use core::sync::atomic::Ordering::Relaxed;
 use core::task::{Poll, Waker};
 use std::time::Instant;
 
-/// What only the producer knows, beside its tail, which is the ring's.
+/// What only the producer knows.
 #[derive(Debug)]
 pub struct ProducerSide {
+    /// The next sequence to write: the ring's tail, which is in the consumer's cache when it looks.
+    tail: Cell<u64>,
     /// Sequences below it are released.
     limit: Cell<u64>,
 }
@@ -23,6 +25,7 @@ pub struct ProducerSide {
 impl ProducerSide {
     pub(super) fn new(start: u64) -> Self {
         Self {
+            tail: Cell::new(start),
             limit: Cell::new(start),
         }
     }
@@ -33,6 +36,7 @@ impl ProducerSide {
 #[must_use = "a claim is there to be published"]
 pub struct Claim<'a, T> {
     ring: &'a Ring<T>,
+    side: &'a ProducerSide,
     first: u64,
     count: u64,
 }
@@ -41,15 +45,14 @@ impl<T> Ring<T> {
     #[inline(always)]
     pub(super) fn claim_slots<'a>(
         &'a self,
-        side: &ProducerSide,
+        side: &'a ProducerSide,
         want: u64,
     ) -> Result<Claim<'a, T>, Refusal> {
         debug_assert!(want > 0, "an empty claim has nothing to publish");
         if self.closed() {
             return Err(Refusal::Closed);
         }
-        // Relaxed: our own store.
-        let tail = self.tail.load(Relaxed);
+        let tail = side.tail.get();
         if side.limit.get() == tail {
             // Acquire: pairs with Release in `release`; values are moved out before their slots
             // are written again.
@@ -61,6 +64,7 @@ impl<T> Ring<T> {
         }
         Ok(Claim {
             ring: self,
+            side,
             first: tail,
             count: want.min(side.limit.get() - tail),
         })
@@ -88,9 +92,9 @@ impl<T> Ring<T> {
     /// After a letter was published and the consumer's word was found to say something: at a closed
     /// ring, says whether the letter is before the end, and takes it back if not; wakes a sleeper.
     #[cold]
-    fn after_publishing(&self, sequence: u64) -> Result<(), T> {
+    fn after_publishing(&self, side: &ProducerSide, sequence: u64) -> Result<(), T> {
         // First: the wake may run caller code, which may post and close (R12).
-        let outcome = self.settle(sequence);
+        let outcome = self.settle(side, sequence);
         if Self::end_sleep(&self.consumer_word) {
             self.cold.consumer.wake();
         }
@@ -98,7 +102,7 @@ impl<T> Ring<T> {
     }
 
     /// Whether the letter just published is before the end; takes it back if not.
-    fn settle(&self, sequence: u64) -> Result<(), T> {
+    fn settle(&self, side: &ProducerSide, sequence: u64) -> Result<(), T> {
         #[cfg(mailring_loom)]
         if crate::sync::order::is_weakened("settle") {
             return Ok(());
@@ -123,6 +127,7 @@ impl<T> Ring<T> {
                     .with_mut(|cell| unsafe { (*cell).assume_init_read() });
                 // Relaxed: of a ring whose end is decided nobody reads it but us and who ends it.
                 self.tail.store(sequence, Relaxed);
+                side.tail.set(sequence);
                 Err(letter)
             }
             _ => Ok(()),
@@ -211,16 +216,18 @@ impl<T> protocol::Claim<T> for Claim<'_, T> {
     fn publish(self, letter: T) -> Result<(), T> {
         debug_assert_eq!(self.count, 1, "a letter for each slot");
         let ring = self.ring;
+        ring.ask_ahead_of(self.first, 1);
         // SAFETY: R11: the slot is released and not published, so it is the producer's.
         ring.slot(self.first).with_mut(|cell| unsafe {
             (*cell).write(letter);
         });
         // Release: pairs with Acquire in `look`; the value comes first.
         ring.tail.store(self.first + 1, order!(s1, Release));
+        self.side.tail.set(self.first + 1);
         ring.fixed.barrier.light();
         // Relaxed: the barrier orders it after the store of tail (R12, R13).
         if ring.consumer_word.load(Relaxed) != 0 {
-            return ring.after_publishing(self.first);
+            return ring.after_publishing(self.side, self.first);
         }
         Ok(())
     }
@@ -238,6 +245,7 @@ impl<T> Claim<'_, T> {
     #[inline(always)]
     pub(super) fn publish_posting(self, batch: &mut impl Batch<Item = T>) {
         let ring = self.ring;
+        ring.ask_ahead_of(self.first, self.count);
         for slots in ring.slots(self.first, self.count as usize) {
             let mut slots = slots.iter();
             batch.move_ready(slots.len(), |letter| {
@@ -251,6 +259,7 @@ impl<T> Claim<'_, T> {
         // Release: pairs with Acquire in `look`; the values come first.
         ring.tail
             .store(self.first + self.count, order!(s1, Release));
+        self.side.tail.set(self.first + self.count);
         ring.end_posting();
         ring.fixed.barrier.light();
         // Relaxed: the barrier orders it after the store of tail (R13).

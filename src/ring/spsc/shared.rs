@@ -15,6 +15,7 @@
 //!      the other side stores, passes the light barrier, and looks at the flag: at least one of
 //!      the two sees the other (S1). Whoever clears the flag owes one wake.
 
+use crate::ring::ahead;
 use crate::ring::leftovers::drop_in_slots;
 use crate::ring::protocol::Config;
 use crate::sync::{AtomicU32, AtomicU64, Counter, StoreLoad, UnsafeCell, get_mut, order};
@@ -85,6 +86,13 @@ impl<T> Ring<T> {
         let (before, from_first) = self.fixed.slots.split_at(self.index(first));
         let until_end = count.min(from_first.len());
         [&from_first[..until_end], &before[..count - until_end]]
+    }
+
+    /// Asks for cache lines that are to be written some posts after `count` from `first` on.
+    #[inline(always)]
+    pub(super) fn ask_ahead_of(&self, first: u64, count: u64) {
+        let fixed = &self.fixed;
+        ahead::ask_for(&fixed.slots, first + fixed.config.ahead(), count);
     }
 
     #[inline(always)]
