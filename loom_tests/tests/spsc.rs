@@ -23,7 +23,7 @@ const LOST: &str = "every Ok is delivered";
 /// Scenario 62, B17: a letter is posted while the consumer goes to sleep.
 #[test]
 fn m19_consumer_sleeps_scenario_62() {
-    check(unbounded(150), || {
+    check(unbounded(1_000), || {
         let (producer, mut consumer) = one(1).build().unwrap();
         let posting = with(producer, |producer| {
             producer.try_post(Letter::new(1)).unwrap();
@@ -36,7 +36,7 @@ fn m19_consumer_sleeps_scenario_62() {
 /// The same with a batch, which comes to its look at the sleeper by a way of its own.
 #[test]
 fn m19_consumer_sleeps_batch() {
-    check(unbounded(250), || {
+    check(unbounded(1_300), || {
         let (producer, mut consumer) = one(2).build().unwrap();
         let posting = with(producer, |producer| {
             assert_eq!(post_batch(producer, letters([1, 2])), 2);
@@ -49,7 +49,7 @@ fn m19_consumer_sleeps_batch() {
 /// Two letters, two sleeps: a late wake of the first is nothing to the second.
 #[test]
 fn m19b_consumer_sleeps_twice() {
-    check(preemptions(6, 8_000), || {
+    check(preemptions(6, 140_000), || {
         let (producer, mut consumer) = one(2).build().unwrap();
         let posting = with(producer, |producer| {
             producer.try_post(Letter::new(1)).unwrap();
@@ -63,7 +63,7 @@ fn m19b_consumer_sleeps_twice() {
 /// Scenario 68: a wait that expires while a letter is posted.
 #[test]
 fn m19t_timeout_against_post_scenario_68() {
-    check(unbounded(4_000), || {
+    check(unbounded(26_000), || {
         let (producer, mut consumer) = one(1).build().unwrap();
         let posting = with(producer, |producer| {
             producer.try_post(Letter::new(1)).unwrap();
@@ -81,7 +81,7 @@ fn m19t_timeout_against_post_scenario_68() {
 /// Scenario 49: a consumer polled as a task replaces its waker while a letter is posted.
 #[test]
 fn m19w_waker_replaced_scenario_49() {
-    check(unbounded(2_500), || {
+    check(unbounded(13_000), || {
         let (producer, mut consumer) = one(1).build().unwrap();
         let posting = with(producer, |producer| {
             producer.try_post(Letter::new(1)).unwrap();
@@ -131,7 +131,7 @@ fn m19v_value_crosses_unfenced() {
 /// The same for a batch.
 #[test]
 fn m19v_batch_crosses_unfenced() {
-    check(unbounded(6), || {
+    check(unbounded(21), || {
         let (producer, mut consumer) = one(2).unfenced().build().unwrap();
         let posting = with(producer, |producer| {
             assert_eq!(post_batch(producer, letters([1, 2])), 2);
@@ -146,7 +146,7 @@ fn m19v_batch_crosses_unfenced() {
 /// Room is released while the producer goes to sleep.
 #[test]
 fn m20_producer_sleeps() {
-    check(unbounded(250), || {
+    check(unbounded(300), || {
         let (producer, mut consumer) = one(1).build().unwrap();
         producer.try_post(Letter::new(1)).unwrap();
         let waiting = with(producer, |producer| {
@@ -161,7 +161,7 @@ fn m20_producer_sleeps() {
 /// Both sides sleep: three letters through a ring of one.
 #[test]
 fn m20b_both_sleep() {
-    check(preemptions(3, 40_000), || {
+    check(preemptions(3, 250_000), || {
         let (producer, mut consumer) = one(1).build().unwrap();
         let waiting = with(producer, |producer| {
             for id in 1..=3 {
@@ -176,7 +176,7 @@ fn m20b_both_sleep() {
 /// A wait for room that expires while room is released.
 #[test]
 fn m20t_timeout_against_release() {
-    check(unbounded(2_000), || {
+    check(unbounded(2_200), || {
         let (producer, mut consumer) = one(1).build().unwrap();
         producer.try_post(Letter::new(1)).unwrap();
         let waiting = with(producer, |producer| {
@@ -195,7 +195,7 @@ fn m20t_timeout_against_release() {
 /// Scenario 49: a future that waits for room replaces its waker while room is released.
 #[test]
 fn m20w_post_waker_replaced_scenario_49() {
-    check(unbounded(1_000), || {
+    check(unbounded(1_200), || {
         let (producer, mut consumer) = one(1).build().unwrap();
         producer.try_post(Letter::new(1)).unwrap();
         let waiting = with(producer, |producer| {
@@ -248,7 +248,7 @@ fn m20v_slot_reuse_unfenced() {
 /// taken, once; Finished is never followed by a letter.
 #[test]
 fn m21_quiesce_against_posts_b26() {
-    check(unbounded(7_000), || {
+    check(unbounded(14_000), || {
         let (producer, mut consumer) = one(2).build().unwrap();
         let posting = with(producer, |producer| {
             [1, 2].map(|id| producer.try_post(Letter::new(id)).is_ok())
@@ -266,7 +266,7 @@ fn m21_quiesce_against_posts_b26() {
 /// The same for a batch, which is accepted whole or not at all where there is room for it.
 #[test]
 fn m21_quiesce_against_a_batch_b26() {
-    check(unbounded(70_000), || {
+    check(unbounded(78_000), || {
         let (producer, mut consumer) = one(2).build().unwrap();
         let posting = with(producer, |producer| post_batch(producer, letters([1, 2])));
         consumer.quiesce();
@@ -282,7 +282,7 @@ fn m21_quiesce_against_a_batch_b26() {
 /// the end.
 #[test]
 fn m21_quiesce_against_a_batch_and_a_post() {
-    check(preemptions(8, 60_000), || {
+    check(preemptions(8, 77_000), || {
         let (producer, mut consumer) = one(2).build().unwrap();
         let posting = with(producer, |producer| {
             let accepted = post_batch(producer, letters([1]));
@@ -299,7 +299,7 @@ fn m21_quiesce_against_a_batch_and_a_post() {
 /// slot that was used before may be the one that a late post takes its letter back from.
 #[test]
 fn m21_quiesce_after_a_look() {
-    check(unbounded(14_000), || {
+    check(unbounded(39_000), || {
         let (producer, mut consumer) = one(1).build().unwrap();
         let posting = with(producer, |producer| {
             let accepted = [1, 2].map(|id| producer.try_post(Letter::new(id)).is_ok());
@@ -317,7 +317,7 @@ fn m21_quiesce_after_a_look() {
 /// telling the end.
 #[test]
 fn m21_late_post_gets_its_letter_back() {
-    check(unbounded(2_500), || {
+    check(unbounded(5_300), || {
         let (producer, mut consumer) = one(1).build().unwrap();
         let posting = with(producer, |producer| {
             match producer.try_post(Letter::new(1)) {
@@ -342,7 +342,7 @@ fn m21_late_post_gets_its_letter_back() {
 /// The same for a future that waited for room.
 #[test]
 fn m21_late_future_gets_its_letter_back() {
-    check(preemptions(6, 32_000), || {
+    check(preemptions(6, 45_000), || {
         let (producer, mut consumer) = one(1).build().unwrap();
         producer.try_post(Letter::new(1)).unwrap();
         let waiting = with(producer, |producer| {
@@ -369,7 +369,7 @@ fn m21_late_future_gets_its_letter_back() {
 /// the post decided.
 #[test]
 fn m21_last_letter_by_its_end_unfenced() {
-    check(unbounded(90), || {
+    check(unbounded(160), || {
         let (producer, mut consumer) = one(1).unfenced().build().unwrap();
         let posting = with(producer, |producer| {
             // Without the barriers the letter may be missed: it goes with the ring.
@@ -384,7 +384,7 @@ fn m21_last_letter_by_its_end_unfenced() {
 /// The same by close, which returns what was accepted.
 #[test]
 fn m21_close_against_posts() {
-    check(unbounded(9_000), || {
+    check(unbounded(16_000), || {
         let (producer, consumer) = one(1).build().unwrap();
         let posting = with(producer, |producer| {
             producer.try_post(Letter::new(1)).is_ok()
@@ -398,7 +398,7 @@ fn m21_close_against_posts() {
 /// The same for a batch.
 #[test]
 fn m21_close_against_a_batch() {
-    check(preemptions(7, 32_000), || {
+    check(preemptions(7, 37_000), || {
         let (producer, consumer) = one(2).build().unwrap();
         let posting = with(producer, |producer| {
             post_batch(producer, Vec::from(letters([1, 2])))
@@ -413,7 +413,7 @@ fn m21_close_against_a_batch() {
 /// once, whichever side goes last.
 #[test]
 fn m21_drop_against_posts() {
-    check(preemptions(6, 80_000), || {
+    check(preemptions(6, 110_000), || {
         let (producer, consumer) = one(2).build().unwrap();
         producer.try_post(Letter::new(1)).unwrap();
         let posting = spawn(move || {
@@ -430,7 +430,7 @@ fn m21_drop_against_posts() {
 /// The same during a batch, which nobody waits for.
 #[test]
 fn m21_drop_against_a_batch() {
-    check(preemptions(6, 50_000), || {
+    check(preemptions(6, 57_000), || {
         let (producer, consumer) = one(3).build().unwrap();
         producer.try_post(Letter::new(1)).unwrap();
         let posting = spawn(move || {
@@ -445,7 +445,7 @@ fn m21_drop_against_a_batch() {
 /// letter back, or it had begun before the close and its letter is returned.
 #[test]
 fn m21_close_against_a_waiter_b25() {
-    check(preemptions(6, 80_000), || {
+    check(preemptions(6, 100_000), || {
         let (producer, consumer) = one(1).build().unwrap();
         producer.try_post(Letter::new(1)).unwrap();
         let waiting = with(producer, |producer| match producer.post(Letter::new(2)) {
@@ -463,7 +463,7 @@ fn m21_close_against_a_waiter_b25() {
 /// Scenario 40: the producer posts and goes while the consumer sleeps: the letter, then the end.
 #[test]
 fn m21_producer_goes_scenario_40() {
-    check(preemptions(6, 17_000), || {
+    check(preemptions(6, 140_000), || {
         let (producer, mut consumer) = one(1).build().unwrap();
         let posting = spawn(move || producer.try_post(Letter::new(1)).unwrap());
         assert_eq!(ids(consumer.iter()), [1]);
@@ -475,7 +475,7 @@ fn m21_producer_goes_scenario_40() {
 /// seen before the last letter.
 #[test]
 fn m21_producer_goes_unfenced() {
-    check(unbounded(300), || {
+    check(unbounded(360), || {
         let (producer, consumer) = one(1).unfenced().build().unwrap();
         // The consumer has a thread of its own: the one that makes the words knows their first
         // values, and after it has yielded the checker gives it newer ones alone.
@@ -532,7 +532,7 @@ fn m21_reason_seen_by_the_producer_of_a_batch() {
 /// What the producer wrote before it closed is seen by a consumer that finds the end.
 #[test]
 fn m21_reason_seen_by_the_consumer() {
-    check(unbounded(12), || {
+    check(unbounded(15), || {
         let reason = Arc::new(Plain::new(0));
         let why = Arc::clone(&reason);
         let (producer, consumer) = one(1).unfenced().build::<Letter>().unwrap();

@@ -359,8 +359,8 @@ impl<R: Ring> Consumer<R> {
 
     /// Refuses new letters and returns those accepted and not taken, in order, each exactly once.
     ///
-    /// The iterator waits for letters whose post has begun and not ended: a few instructions,
-    /// unless that producer was preempted between them.
+    /// The iterator waits for letters whose post has begun and not ended (of an spsc ring: for a
+    /// batch): a few instructions, unless that producer was preempted between them.
     #[must_use = "undelivered letters are dropped with it"]
     pub fn close(self) -> Undelivered<R> {
         self.ring.close();
