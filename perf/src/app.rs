@@ -86,7 +86,7 @@ fn measure(registry: &Registry, command: &Command, common: &Common) -> Result<Ex
     let site = Site {
         clock: Clock::shared(),
         highest_ns: highest(command).as_nanos() as u64,
-        pause_hints: common.pause.0 as u32,
+        pause_hints: common.pause.map(|hints| hints.0 as u32),
         seed: common.seed,
         interrupted: stop_on_interrupt(),
         cpus: cpus.clone(),

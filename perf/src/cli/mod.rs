@@ -68,9 +68,10 @@ pub(crate) struct Common {
     /// Use these CPUs alone, in this order: the consumer's first, then the producers'.
     #[arg(long, value_name = "0,1,...")]
     pub(crate) cpus: Option<CpuList>,
-    /// Spin hints after each look that found nothing, where this tool waits.
-    #[arg(long, value_name = "COUNT", default_value = "1")]
-    pub(crate) pause: Positive,
+    /// Spin hints after each look that found nothing [default: 1 where this tool waits for all
+    /// alike, 16 for subjects that, as shipped, leave waiting to their user].
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) pause: Option<Positive>,
     /// The seed of random arrivals.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,

@@ -11,7 +11,7 @@ mod way;
 
 use crate::case::{Case, Time};
 use crate::clock::Clock;
-use crate::pause::Pause;
+use crate::pause::{OWN_HINTS, Pause, SAME_HINTS};
 use crate::place::Cpus;
 use crate::recorder::Recorder;
 use crate::subject::Setting;
@@ -29,8 +29,9 @@ pub struct Site {
     pub clock: &'static Clock,
     /// The longest time its recorders take, in nanoseconds.
     pub highest_ns: u64,
-    /// Spin hints after each look that found nothing, where this tool waits.
-    pub pause_hints: u32,
+    /// Spin hints after each look that found nothing, where they were chosen: else
+    /// [`SAME_HINTS`] where this tool waits and [`OWN_HINTS`] where a subject leaves it to its user.
+    pub pause_hints: Option<u32>,
     /// The seed of what is random in it.
     pub seed: u64,
     /// Set when the user has asked to stop.
@@ -46,14 +47,14 @@ impl Site {
             capacity: case.capacity,
             producers: case.producers,
             crowded,
-            pause: self.pause(crowded),
+            pause: Pause::new(self.pause_hints.unwrap_or(OWN_HINTS), crowded),
         }
     }
 
     /// How this tool waits here.
     #[must_use]
     pub fn pause(&self, crowded: bool) -> Pause {
-        Pause::new(self.pause_hints, crowded)
+        Pause::new(self.pause_hints.unwrap_or(SAME_HINTS), crowded)
     }
 
     /// An empty recorder.

@@ -21,7 +21,7 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(site: &Site, case: &Case, trips
     thread::scope(|scope| {
         scope.spawn(move || {
             site.cpus.pin(1, 2);
-            let mut pause = setting.pause;
+            let mut pause = site.pause(setting.crowded);
             let mut word = 0;
             while word != LAST {
                 let each = |letter: L| word = letter.word();
@@ -32,7 +32,7 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(site: &Site, case: &Case, trips
         });
         let asking = scope.spawn(move || {
             site.cpus.pin(0, 2);
-            let mut pause = setting.pause;
+            let mut pause = site.pause(setting.crowded);
             let mut recorder = site.recorder();
             let mut trip = |word| {
                 let start = site.clock.now();

@@ -320,7 +320,7 @@ fn site(cpus: Cpus, interrupted: &'static AtomicBool) -> Site {
     Site {
         cpus,
         clock: Clock::shared(),
-        pause_hints: 1,
+        pause_hints: None,
         highest_ns: 60_000_000_000,
         seed: 0,
         interrupted,
