@@ -6,7 +6,7 @@ use crate::clock::Clock;
 use crate::files::{OpenFiles, WriteError};
 use crate::machine::Machine;
 use crate::measure::Site;
-use crate::place::Cpus;
+use crate::place::{self, Cpus};
 use crate::plan::{Plan, Planner};
 use crate::registry::Registry;
 use crate::report::{Report, diff, json, list, ratios, table};
@@ -67,6 +67,10 @@ fn measure(registry: &Registry, command: &Command, common: &Common) -> Result<Ex
         Some(list) => list.cpus().map_err(UsageError::from)?,
         None => Cpus::all(),
     };
+    if common.cpus.is_some() {
+        // Before any queue is built: some count the CPUs of the thread that builds them.
+        place::pin_to(cpus.numbers());
+    }
     let planner = Planner {
         choice: &choice,
         cpus: &cpus,
