@@ -6,6 +6,8 @@
 use crate::letter::Letter;
 use crate::subject::{Consumer, Producer, Setting, Subject};
 use kanal::{Receiver, Sender};
+use std::sync::Once;
+use std::time::Duration;
 
 /// `kanal::bounded`.
 #[derive(Debug)]
@@ -22,6 +24,7 @@ impl Subject for Kanal {
     type Consumer<L: Letter> = Drained<L>;
 
     fn queue<L: Letter>(setting: Setting) -> (Vec<Self::Producer<L>>, Self::Consumer<L>) {
+        count_cpus();
         let (sender, receiver) = kanal::bounded(setting.capacity);
         let drained = Drained {
             receiver,
@@ -31,6 +34,18 @@ impl Subject for Kanal {
         };
         (vec![sender; setting.producers], drained)
     }
+}
+
+/// Has it count the CPUs of this thread. It does so once, on the first thread that waits for its
+/// lock, and that would be one which is kept on a single CPU: it would then yield rather than spin.
+fn count_cpus() {
+    static COUNTED: Once = Once::new();
+    COUNTED.call_once(|| {
+        // A wait with a timeout counts them too; without a time to wait it ends before that.
+        let (_sender, receiver) = kanal::bounded::<u64>(1);
+        let nothing = receiver.recv_timeout(Duration::from_millis(5));
+        debug_assert!(nothing.is_err());
+    });
 }
 
 /// A receiver and what it has taken.
