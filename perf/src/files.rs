@@ -1,9 +1,10 @@
 //! The files a run writes: opened before it, so that nothing is measured in vain, and put in place
-//! when they are whole, so that an earlier result is not lost to a run that fails.
+//! when they are whole, so that an earlier result is not lost to a run that fails. What is no
+//! regular file, a pipe or a device, is not replaced: it is written to.
 
 use crate::cli::Files;
 use crate::report::{Report, csv, hdr_log, hgrm, html, json};
-use std::fs;
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -21,8 +22,16 @@ type Format = fn(&Report, &mut dyn Write) -> io::Result<()>;
 
 /// The files that were asked for, ready to be written.
 pub(crate) struct OpenFiles {
-    files: Vec<(NamedTempFile, PathBuf, Format)>,
+    files: Vec<(Target, PathBuf, Format)>,
     hgrm: Option<PathBuf>,
+}
+
+/// Where a format goes.
+enum Target {
+    /// Into a new file, which takes its place when it is whole.
+    Replaced { new: NamedTempFile, place: PathBuf },
+    /// Into what is there and no regular file.
+    Open(File),
 }
 
 impl OpenFiles {
@@ -36,11 +45,13 @@ impl OpenFiles {
                 to.write_all(html::page(report).as_bytes())
             }),
         ];
+        let paths = formats.iter().filter_map(|(path, _)| path.as_ref());
+        distinct(paths.chain(&wanted.hgrm))?;
         let mut files = Vec::new();
         for (path, format) in formats {
             if let Some(path) = path {
-                let file = beside(path).map_err(failed(path))?;
-                files.push((file, path.clone(), format));
+                let target = Target::open(path).map_err(failed(path))?;
+                files.push((target, path.clone(), format));
             }
         }
         if let Some(folder) = &wanted.hgrm {
@@ -56,13 +67,8 @@ impl OpenFiles {
     /// Writes them, and returns what was written.
     pub(crate) fn write(self, report: &Report) -> Result<Vec<PathBuf>, WriteError> {
         let mut written = Vec::new();
-        for (mut file, path, format) in self.files {
-            let mut buffered = io::BufWriter::new(&mut file);
-            let done = format(report, &mut buffered).and_then(|()| buffered.flush());
-            drop(buffered);
-            done.map_err(failed(&path))?;
-            file.persist(&path)
-                .map_err(|error| failed(&path)(error.error))?;
+        for (target, path, format) in self.files {
+            target.write(report, format).map_err(failed(&path))?;
             written.push(path);
         }
         if let Some(folder) = self.hgrm {
@@ -73,18 +79,86 @@ impl OpenFiles {
     }
 }
 
-/// A new file in the folder of `path`, which can take its place.
-fn beside(path: &Path) -> io::Result<NamedTempFile> {
-    if path.is_dir() {
-        return Err(io::Error::new(
-            io::ErrorKind::IsADirectory,
-            "it is a folder",
-        ));
+impl Target {
+    fn open(path: &Path) -> io::Result<Self> {
+        match fs::metadata(path) {
+            Ok(there) if there.is_dir() => Err(refused("it is a folder")),
+            Ok(there) if there.is_file() => {
+                // Who may not write to a file is not to replace it.
+                OpenOptions::new().write(true).open(path)?;
+                let place = fs::canonicalize(path)?;
+                let new = beside(&place)?;
+                like(&new, &there)?;
+                Ok(Self::Replaced { new, place })
+            }
+            Ok(_) => Ok(Self::Open(OpenOptions::new().write(true).open(path)?)),
+            Err(_) if path.is_symlink() => Err(refused("it is a link to nothing")),
+            Err(_) => {
+                let place = path.to_owned();
+                let new = beside(&place)?;
+                Ok(Self::Replaced { new, place })
+            }
+        }
     }
-    let folder = match path.parent() {
+
+    fn write(self, report: &Report, format: Format) -> io::Result<()> {
+        match self {
+            Self::Open(mut file) => buffered(&mut file, report, format),
+            Self::Replaced { mut new, place } => {
+                buffered(&mut new, report, format)?;
+                new.persist(place).map_err(|error| error.error)?;
+                Ok(())
+            }
+        }
+    }
+}
+
+fn buffered(file: &mut dyn Write, report: &Report, format: Format) -> io::Result<()> {
+    let mut buffered = io::BufWriter::new(file);
+    format(report, &mut buffered)?;
+    buffered.flush()
+}
+
+/// Finds out whether each of them is a path of its own. A pipe or a device takes any number.
+fn distinct<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<(), WriteError> {
+    let mut places = Vec::new();
+    for path in paths {
+        if path == Path::new("-") {
+            let why = "a file has to be named, for the standard output has the tables";
+            return Err(failed(path)(refused(why)));
+        }
+        let metadata = fs::metadata(path);
+        if metadata.is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+            continue;
+        }
+        let place = place(path);
+        if places.contains(&place) {
+            return Err(failed(path)(refused("it is named for two files")));
+        }
+        places.push(place);
+    }
+    Ok(())
+}
+
+/// Where a path leads, as far as that can be told of one to nothing.
+fn place(path: &Path) -> PathBuf {
+    let of_new = || {
+        let folder = fs::canonicalize(folder(path)).ok()?;
+        Some(folder.join(path.file_name()?))
+    };
+    let there = fs::canonicalize(path).ok();
+    there.or_else(of_new).unwrap_or_else(|| path.to_owned())
+}
+
+fn folder(path: &Path) -> &Path {
+    match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
-    };
+    }
+}
+
+/// A new file in the folder of `path`, which can take its place.
+fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".perf-");
     #[cfg(unix)]
@@ -93,7 +167,22 @@ fn beside(path: &Path) -> io::Result<NamedTempFile> {
         // As any new file: what the user's mask leaves of it.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    builder.tempfile_in(folder)
+    builder.tempfile_in(folder(path))
+}
+
+/// Gives a new file the owner, where this process may, and the permissions of the one it replaces.
+fn like(new: &NamedTempFile, old: &fs::Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        // Who may not give a file away keeps it.
+        let _ = fchown(new.as_file(), Some(old.uid()), Some(old.gid()));
+    }
+    new.as_file().set_permissions(old.permissions())
+}
+
+fn refused(why: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, why)
 }
 
 fn failed(path: &Path) -> impl Fn(io::Error) -> WriteError {

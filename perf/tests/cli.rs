@@ -130,6 +130,54 @@ fn a_path_that_cannot_be_written_is_told_before_anything_is_measured() {
 }
 
 #[test]
+fn two_files_have_two_paths_and_none_is_a_dash() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let one = folder.path().join("a").display().to_string();
+    let same = folder.path().join("./a").display().to_string();
+    for option in ["--csv", "--html", "--hgrm"] {
+        let line = refusal(&["throughput", "--json", &one, option, &same]);
+        assert!(line.contains("named for two files"), "{line}");
+    }
+    for option in ["--json", "--hgrm"] {
+        let line = refusal(&["throughput", option, "-"]);
+        assert!(line.contains("a file has to be named"), "{line}");
+    }
+    assert_eq!(folder.path().read_dir().expect("a folder").count(), 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_and_permissions_stay_and_pipes_are_written_to() {
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    let text = |name: &str| path(name).display().to_string();
+    std::fs::write(path("file"), "old").expect("a file");
+    let mode = std::fs::Permissions::from_mode(0o640);
+    std::fs::set_permissions(path("file"), mode).expect("our own file");
+    symlink("file", path("link")).expect("a link");
+    symlink("nothing", path("dangling")).expect("a link");
+    let made = std::process::Command::new("mkfifo")
+        .arg(path("pipe"))
+        .status();
+    assert!(made.expect("mkfifo").success());
+    let line = refusal(&["throughput", "--json", &text("dangling")]);
+    assert!(line.contains("a link to nothing"), "{line}");
+
+    let pipe = path("pipe");
+    let reader = std::thread::spawn(move || std::fs::read_to_string(pipe).expect("a pipe"));
+    let files = ["--json", &text("link"), "--csv", &text("pipe")];
+    let subject = ["--subjects=mailring-mpsc"];
+    perf(&[&LITTLE[..], &files, &subject].concat()).success();
+    assert!(reader.join().expect("read").starts_with("workload,"));
+    let of = |name: &str| path(name).symlink_metadata().expect("still there");
+    assert!(of("pipe").file_type().is_fifo() && of("link").is_symlink());
+    assert_eq!(of("file").permissions().mode() & 0o777, 0o640);
+    assert!(!results(&path("file")).is_empty());
+}
+
+#[test]
 fn diff_tells_what_it_cannot_read() {
     let folder = tempfile::tempdir().expect("a folder");
     let wrong = folder.path().join("wrong.json");
