@@ -95,7 +95,43 @@ fn an_interrupt_ends_a_run_with_what_it_has() {
     assert!(interrupted.elapsed() < Duration::from_secs(10));
     assert_eq!(status.code(), Some(130));
     assert_eq!(report["partial"], true);
-    assert!(response(&report)["samples"].as_u64() > Some(0));
+    let ring = response(&report);
+    assert!(ring["samples"].as_u64() > Some(0));
+    assert!(ring["achieved_per_s"].is_null() && ring["unsent"].is_null());
+    assert_true_as_far_as_it_goes(&report);
+}
+
+#[test]
+fn no_round_is_told_of_which_an_interrupt_left_nothing() {
+    for arguments in [
+        &["rtt", "--round-time=30s", "--rounds=1"][..],
+        &["cores", "--round-time=30s", "--rounds=2"],
+        &["latency", "--duration=100ms", "--rounds=100"],
+    ] {
+        let run = Run::start(&[arguments, &["--subjects=mailring-mpsc", "-q"]].concat());
+        thread::sleep(Duration::from_secs(2));
+        run.send(Signal::SIGINT);
+        let (status, report) = run.end();
+        assert_eq!(status.code(), Some(130));
+        assert_true_as_far_as_it_goes(&report);
+    }
+}
+
+/// No figure is of nothing, and no round is said to have moved for being cut.
+fn assert_true_as_far_as_it_goes(report: &serde_json::Value) {
+    for one in report["results"].as_array().expect("results") {
+        let rounds = one["rounds"].as_array().expect("rounds");
+        assert!(!rounds.is_empty());
+        assert!(
+            rounds.iter().all(|round| round.as_f64() > Some(0.0)),
+            "{one}"
+        );
+        for facts in one["round_facts"].as_array().expect("facts") {
+            let ends = facts["ping_pong_ns"].as_array();
+            assert!(ends.is_none_or(|ends| ends.iter().all(|ns| ns.as_f64() > Some(0.0))));
+        }
+        assert_ne!(one["samples"], 0);
+    }
 }
 
 /// B69: two of ten seconds without the CPU are in the response times of all letters that were due

@@ -6,6 +6,7 @@ pub(crate) mod progress;
 
 use crate::case::{Case, Workload};
 use crate::measure::{Effort, Reading, Site, ping_pong};
+use crate::recorder::Recorder;
 use crate::registry::{Measured, RoundError};
 use crate::report::{RoundFacts, Series};
 pub(crate) use collect::Collector;
@@ -85,14 +86,18 @@ pub(crate) fn measure(
                 ..site.clone()
             };
             let before = probe(&site, case);
+            if site.is_interrupted() {
+                return Ok(collector.series());
+            }
             let readings = round(&site, case, *subject, pace.effort())?;
+            if site.is_interrupted() {
+                collector.add(subject.name(), cut(case, readings), facts(before, None));
+                return Ok(collector.series());
+            }
             let after = probe(&site, case);
             pace.learn(&readings);
             collector.add(subject.name(), readings, facts(before, after));
             progress.done(planned.round_time);
-            if site.is_interrupted() {
-                return Ok(collector.series());
-            }
         }
     }
     Ok(collector.series())
@@ -113,13 +118,30 @@ fn round(
     })
 }
 
-/// The round trip of a cache line now, between the CPUs of the first two threads.
+/// What counts of a round during which the user asked to stop. Round trips that end early are
+/// still warming up, or few; a rate is not missed by who was told to end.
+fn cut(case: &Case, readings: Vec<Reading>) -> Vec<Reading> {
+    let is_empty = |recorder: &Recorder| recorder.count() == 0;
+    let counts = |reading: &Reading| {
+        case.workload != Workload::Rtt && !reading.recorder.as_ref().is_some_and(is_empty)
+    };
+    let counting = readings.into_iter().filter(counts);
+    let without_rate = counting.map(|reading| Reading {
+        achieved_per_s: None,
+        unsent: 0,
+        ..reading
+    });
+    without_rate.collect()
+}
+
+/// The round trip of a cache line now, between the CPUs of the first two threads; nothing once the
+/// user has asked to stop.
 fn probe(site: &Site, case: &Case) -> Option<f64> {
     match (case.workload, site.cpus.numbers()) {
         (Workload::Cores | Workload::Hiccup | Workload::Idle, _) => None,
         (_, &[first, second, ..]) => {
             let trips = ping_pong::run(site, [first, second], PROBED_TRIPS, None);
-            Some(trips.median() as f64)
+            (!site.is_interrupted()).then(|| trips.median() as f64)
         }
         _ => None,
     }
@@ -138,6 +160,27 @@ fn facts(before: Option<f64>, after: Option<f64>) -> RoundFacts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Mode;
+    use crate::report::sample::recorder;
+
+    #[test]
+    fn a_round_that_was_cut_says_only_what_is_true() {
+        let reading = |times: &[u64]| Reading {
+            achieved_per_s: Some(1.0),
+            unsent: 7,
+            ..Reading::of_median(recorder(times.iter().copied()))
+        };
+        let of = |workload| {
+            let case = Case::plain(workload, Mode::AsShipped);
+            cut(&case, vec![reading(&[3, 4]), reading(&[])])
+        };
+        let latency = of(Workload::Latency);
+        assert_eq!(latency.len(), 1);
+        assert_eq!((latency[0].achieved_per_s, latency[0].unsent), (None, 0));
+        assert!(of(Workload::Rtt).is_empty());
+        let plain = Case::plain(Workload::Throughput, Mode::AsShipped);
+        assert_eq!(cut(&plain, vec![Reading::default()]).len(), 1);
+    }
 
     #[test]
     fn a_round_is_flagged_when_the_cache_line_changed_its_place() {
