@@ -184,7 +184,7 @@ impl<S: Subject> Queue<S> {
                 ))])
             }
             (Workload::Latency, Effort::Time(duration)) => {
-                let outcome = latency::run::<S, L, W>(site, case, duration);
+                let outcome = latency::run::<S, L, W>(site, case, duration)?;
                 let reading = |recorder, time| Reading {
                     time: Some(time),
                     achieved_per_s: Some(outcome.achieved_per_s),

@@ -1,6 +1,7 @@
 //! What a consumer costs that waits and gets nothing.
 
 use super::Site;
+use super::finish::Unfinished;
 use crate::case::Case;
 use crate::letter::Letter;
 use crate::subject::{Consumer, Producer, Subject};
@@ -20,21 +21,24 @@ pub(crate) fn run<S: Subject, L: Letter>(
 ) -> Option<f64> {
     let (mut producers, mut consumer) = S::queue::<L>(site.setting(case));
     let (says, told) = mpsc::channel();
+    let unfinished = &Unfinished::new(1);
     thread::scope(|scope| {
+        let posting = unfinished.posting();
         scope.spawn(move || {
             site.cpus.pin(0, 1);
             says.send(this_thread()).expect("the other side is there");
-            let mut word = 0;
-            while word == 0 {
-                consumer.drain(1, |letter| word = letter.word());
-            }
+            let mut looks = unfinished.last_looks();
+            // The first letter is the last one.
+            while consumer.drain(1, |_| ()) == 0 && !looks.are_over() {}
         });
         let thread = told.recv().expect("the thread says who it is");
         thread::sleep(SETTLE);
         let start = (Instant::now(), cpu_time(thread));
         thread::sleep(duration);
         let end = (Instant::now(), cpu_time(thread));
-        producers[0].post(L::new(1));
+        producers[0].post(L::new(0));
+        // And if it should get lost, the consumer ends without it.
+        drop((producers, posting));
         let used = end.1?.saturating_sub(start.1?);
         Some(used.as_secs_f64() * 100.0 / (end.0 - start.0).as_secs_f64())
     })

@@ -4,8 +4,9 @@
 //!     of the queue or of the posting thread, so counts in the response time of each letter it
 //!     held up; nothing is corrected afterwards.
 
+use super::finish::Unfinished;
 use super::schedule::Schedule;
-use super::{Site, Way};
+use super::{Site, Unsound, Way};
 use crate::case::{Arrivals, Case};
 use crate::clock::Ticks;
 use crate::letter::Letter;
@@ -39,18 +40,19 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(
     site: &Site,
     case: &Case,
     duration: Duration,
-) -> Outcome {
+) -> Result<Outcome, Unsound> {
     let (producers, mut consumer) = S::queue::<L>(site.setting(case));
     let rate = case.rate_per_s.expect("an open loop has a rate") as f64;
     let arrivals = case.arrivals.unwrap_or(Arrivals::Poisson);
     let threads = case.threads();
     let count = case.producers;
-    let unsent = &AtomicU64::new(0);
+    let (posted, unsent) = (&AtomicU64::new(0), &AtomicU64::new(0));
+    let unfinished = &Unfinished::new(count);
     let ready = &Barrier::new(threads);
     let start = &AtomicU64::new(0);
 
-    let (response, service, last) = thread::scope(|scope| {
-        for (index, mut producer) in producers.into_iter().enumerate() {
+    let (response, service, last, surplus) = thread::scope(|scope| {
+        for (index, producer) in producers.into_iter().enumerate() {
             let place = index as f64 / count as f64;
             let schedule = Schedule::new(
                 arrivals,
@@ -59,6 +61,8 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(
                 place,
             );
             scope.spawn(move || {
+                let _posting = unfinished.posting();
+                let mut producer = producer;
                 site.cpus.pin(index + 1, threads);
                 ready.wait();
                 // The moments of all producers count from the same one, a little ahead.
@@ -69,9 +73,10 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(
                         Ok(_) => mine,
                         Err(others) => others,
                     };
-                let left = post_all::<L, W>(site, case, &mut producer, schedule, start, duration);
+                let done = post_all::<L, W>(site, case, &mut producer, schedule, start, duration);
                 // Relaxed: read after the threads have been joined.
-                unsent.fetch_add(left, Ordering::Relaxed);
+                posted.fetch_add(done.posted, Ordering::Relaxed);
+                unsent.fetch_add(done.unsent, Ordering::Relaxed);
             });
         }
         let taking = scope.spawn(move || {
@@ -79,9 +84,10 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(
             let mut pause = site.pause(site.cpus.crowded(threads));
             let (mut response, mut service) = (site.recorder(), site.recorder());
             let (mut ended, mut last) = (0, 0);
+            let mut looks = unfinished.last_looks();
             ready.wait();
             while ended < count {
-                W::drain(&mut consumer, &mut pause, DRAINED_MAX, |letter: L| {
+                let taken = W::drain(&mut consumer, &mut pause, DRAINED_MAX, |letter: L| {
                     if letter.word() == LAST {
                         ended += 1;
                         return;
@@ -92,30 +98,46 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(
                     response.record_between(site.clock.ns(letter.word()), end);
                     service.record_between(site.clock.ns(letter.second_word()), end);
                 });
+                if taken == 0 && looks.are_over() {
+                    break;
+                }
             }
-            (response, service, last)
+            let surplus = unfinished.surplus(&mut consumer);
+            (response, service, last, surplus)
         });
         taking.join().expect("a subject's consumer panicked")
     });
 
     // Relaxed: the threads have been joined.
+    let posted = posted.load(Ordering::Relaxed);
+    let taken = response.count() + surplus;
+    if taken != posted {
+        return Err(Unsound { posted, taken });
+    }
     let start = start.load(Ordering::Relaxed);
     let passed_ns = site.clock.ns(last.saturating_sub(start)).max(1);
     // Between the last two moments there is a gap that may be longer than what was left.
     let passed_ns = (passed_ns as f64).max(duration.as_nanos() as f64);
-    Outcome {
+    Ok(Outcome {
         achieved_per_s: response.count() as f64 * 1e9 / passed_ns,
         response,
         service,
         unsent: unsent.load(Ordering::Relaxed),
-    }
+    })
 }
 
 /// How long after the threads are ready the schedule begins.
 const START_NS: f64 = 50_000.0;
 
-/// Posts what is to be posted within `duration`, then the last letter. Returns how many were not
-/// posted, for twice that time and a second had passed.
+/// What a producer has done, the last letter apart.
+#[derive(Default)]
+struct Done {
+    posted: u64,
+    /// Letters not posted, for twice the time and a second had passed.
+    unsent: u64,
+}
+
+/// Posts what is to be posted within `duration`, then the last letter.
 fn post_all<L: Letter, W: Way>(
     site: &Site,
     case: &Case,
@@ -123,26 +145,27 @@ fn post_all<L: Letter, W: Way>(
     schedule: Schedule,
     start: Ticks,
     duration: Duration,
-) -> u64 {
+) -> Done {
     let crowded = site.cpus.crowded(case.threads());
     let mut pause = site.pause(crowded);
     let duration_ns = duration.as_nanos() as f64;
     let give_up = start + site.clock.ticks(2.0 * duration_ns + 1e9) as u64;
     let mut moments = schedule.take_while(|&moment_ns| moment_ns < duration_ns);
+    let mut done = Done::default();
     while let Some(moment_ns) = moments.next() {
         let intended = start + site.clock.ticks(moment_ns) as u64;
         let Some(now) = wait_until(site, intended, crowded) else {
             break;
         };
         if now > give_up {
-            let left = 1 + moments.count() as u64;
-            W::post(producer, &mut pause, L::new(LAST));
-            return left;
+            done.unsent = 1 + moments.count() as u64;
+            break;
         }
         W::post(producer, &mut pause, L::pair(intended, now));
+        done.posted += 1;
     }
     W::post(producer, &mut pause, L::new(LAST));
-    0
+    done
 }
 
 /// Stays awake until a moment, and returns when it was over; nothing if the user wants to stop.

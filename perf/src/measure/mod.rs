@@ -1,5 +1,6 @@
 //! One round of each workload, for any subject.
 
+mod finish;
 pub(crate) mod hiccup;
 pub(crate) mod idle;
 pub(crate) mod latency;

@@ -1,5 +1,6 @@
 //! A letter there and another one back.
 
+use super::finish::Unfinished;
 use super::{Site, Way};
 use crate::case::Case;
 use crate::letter::Letter;
@@ -15,36 +16,50 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(site: &Site, case: &Case, trips
     let setting = site.setting(case);
     let (mut asks, mut asked) = S::queue::<L>(setting);
     let (mut answers, mut answered) = S::queue::<L>(setting);
-    let mut ask = asks.pop().expect("a producer for one");
+    let ask = asks.pop().expect("a producer for one");
     let mut answer = answers.pop().expect("a producer for one");
     let warm_up = trips / 10;
-    thread::scope(|scope| {
+    let unfinished = &Unfinished::new(1);
+    // The end that takes the answers stays until nobody answers any more.
+    let (recorder, _answered) = thread::scope(|scope| {
         scope.spawn(move || {
             site.cpus.pin(1, 2);
             let mut pause = site.pause(setting.crowded);
-            let mut word = 0;
-            while word != LAST {
+            let mut looks = unfinished.last_looks();
+            loop {
+                let mut word = 0;
                 let each = |letter: L| word = letter.word();
-                if W::drain(&mut asked, &mut pause, 1, each) > 0 {
-                    W::post(&mut answer, &mut pause, L::new(word));
+                match W::drain(&mut asked, &mut pause, 1, each) {
+                    0 if looks.are_over() => break,
+                    0 => {}
+                    _ if word == LAST => break,
+                    _ => W::post(&mut answer, &mut pause, L::new(word)),
                 }
             }
         });
         let asking = scope.spawn(move || {
+            let _posting = unfinished.posting();
+            let mut ask = ask;
             site.cpus.pin(0, 2);
             let mut pause = site.pause(setting.crowded);
             let mut recorder = site.recorder();
             let mut trip = |word| {
                 let start = site.clock.now();
                 W::post(&mut ask, &mut pause, L::new(word));
-                while W::drain(&mut answered, &mut pause, 1, |_| {}) == 0 {}
-                site.clock.now_after_loads().saturating_sub(start)
+                while W::drain(&mut answered, &mut pause, 1, |_| {}) == 0 {
+                    if site.is_interrupted() {
+                        return None;
+                    }
+                }
+                Some(site.clock.now_after_loads().saturating_sub(start))
             };
             for done in 0..trips + warm_up {
                 if let Some(think_ns) = case.think_ns {
                     think(site, think_ns);
                 }
-                let ticks = trip(done);
+                let Some(ticks) = trip(done) else {
+                    break;
+                };
                 if done >= warm_up {
                     recorder.record(site.clock.ns(ticks));
                 }
@@ -52,11 +67,12 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(site: &Site, case: &Case, trips
                     break;
                 }
             }
-            trip(LAST);
-            recorder
+            W::post(&mut ask, &mut pause, L::new(LAST));
+            (recorder, answered)
         });
         asking.join().expect("a subject panicked")
-    })
+    });
+    recorder
 }
 
 /// Stays awake and does nothing.

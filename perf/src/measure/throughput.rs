@@ -1,5 +1,6 @@
 //! Letters from core to core as fast as they go.
 
+use super::finish::Unfinished;
 use super::{Site, Unsound, Way};
 use crate::case::Case;
 use crate::letter::{Batch, Letter};
@@ -25,10 +26,13 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(
     let all = each_posts * case.producers as u64;
     let crowded = site.cpus.crowded(threads);
     let ready = &Barrier::new(threads);
+    let unfinished = &Unfinished::new(case.producers);
 
     let (taken, sum, time) = thread::scope(|scope| {
-        for (index, mut producer) in producers.into_iter().enumerate() {
+        for (index, producer) in producers.into_iter().enumerate() {
             scope.spawn(move || {
+                let _posting = unfinished.posting();
+                let mut producer = producer;
                 site.cpus.pin(index + 1, threads);
                 let mut pause = site.pause(crowded);
                 ready.wait();
@@ -46,14 +50,20 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(
         let taking = scope.spawn(move || {
             site.cpus.pin(0, threads);
             let mut pause = site.pause(crowded);
+            let mut looks = unfinished.last_looks();
             let (mut taken, mut sum) = (0, 0u64);
             ready.wait();
             let start = Instant::now();
             while taken < all {
                 let each = |letter: L| sum = sum.wrapping_add(letter.word());
-                taken += W::drain(&mut consumer, &mut pause, DRAINED_MAX, each) as u64;
+                match W::drain(&mut consumer, &mut pause, DRAINED_MAX, each) {
+                    0 if looks.are_over() => break,
+                    some => taken += some as u64,
+                }
             }
-            (taken, sum, start.elapsed())
+            let time = start.elapsed();
+            taken += unfinished.surplus(&mut consumer);
+            (taken, sum, time)
         });
         taking.join().expect("a subject's consumer panicked")
     });
