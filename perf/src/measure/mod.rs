@@ -1,6 +1,7 @@
 //! One round of each workload, for any subject.
 
 mod finish;
+mod gate;
 pub(crate) mod hiccup;
 pub(crate) mod idle;
 pub(crate) mod latency;
@@ -19,6 +20,7 @@ use crate::subject::Setting;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+pub use gate::NoThread;
 pub(crate) use way::{AsShipped, SameWaiting, Way};
 
 /// Where and with what a round is measured.
@@ -110,10 +112,10 @@ impl Reading {
     }
 
     /// Whose figure is the 99th percentile of what was recorded; with too few for that, the
-    /// longest.
+    /// median.
     pub(crate) fn of_p99(recorder: Recorder) -> Self {
         Self {
-            value: recorder.percentile(99.0).unwrap_or(recorder.max()) as f64,
+            value: recorder.percentile(99.0).unwrap_or(recorder.median()) as f64,
             recorder: Some(recorder),
             ..Self::default()
         }

@@ -61,7 +61,12 @@ pub fn compare<'a>(before: &'a Report, after: &'a Report) -> Difference<'a> {
     let mut rest: Vec<_> = after.results.iter().collect();
     let mut changes = Vec::new();
     for old in &before.results {
-        let same = |new: &&Series| new.subject == old.subject && new.case == old.case;
+        // A percentile is not compared to another one.
+        let same = |new: &&Series| {
+            new.subject == old.subject
+                && new.case == old.case
+                && new.round_figure() == old.round_figure()
+        };
         if let Some(index) = rest.iter().position(same) {
             changes.push(Change::of(old, rest.remove(index)));
         }
@@ -225,9 +230,10 @@ fn any_cpus(case: &Case) -> Case {
 
 fn table(group: &[&Change<'_>], styles: Styles) -> String {
     let case = &group[0].before.case;
+    let figure = group[0].before.round_figure();
     let unit = match (case.workload, case.time) {
-        (Workload::Latency, Some(time)) => format!("p99, {}", title::time(time)),
-        (Workload::Latency | Workload::Hiccup, _) => "p99".to_owned(),
+        (Workload::Latency, Some(time)) => format!("{figure}, {}", title::time(time)),
+        (Workload::Latency | Workload::Hiccup, _) => figure.to_owned(),
         (Workload::Rtt, _) => "round trip".to_owned(),
         _ => case.unit().to_owned(),
     };

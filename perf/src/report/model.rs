@@ -33,6 +33,10 @@ pub struct Series {
     pub crowded: bool,
     /// The unit of `rounds`, `min`, `median` and `max`.
     pub unit: String,
+    /// Which percentile of a round's times its figure is, where it is one: `p99`, or a lower one
+    /// where a round had too few samples for that. It is the same for all subjects of a case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figure: Option<String>,
     /// Each round's figure, in order.
     pub rounds: Vec<f64>,
     /// The smallest of them.
@@ -75,6 +79,12 @@ impl Series {
     #[must_use]
     pub fn moved(&self) -> usize {
         self.round_facts.iter().filter(|facts| facts.moved).count()
+    }
+
+    /// Which percentile its rounds are told by. Files of earlier versions do not say: there it is
+    /// the 99th.
+    pub(crate) fn round_figure(&self) -> &str {
+        self.figure.as_deref().unwrap_or("p99")
     }
 
     /// Whether its letters came through at the rate at which they were to be posted; what chance
@@ -130,6 +140,35 @@ pub struct RoundFacts {
 
 /// The percentiles told of times, in percent.
 pub(crate) const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
+
+/// Percentiles that can be the figure of a round, the best first. The last one needs no number of
+/// samples.
+const FIGURES: [f64; 3] = [99.0, 90.0, 50.0];
+
+/// What can be the figure of a round of these times: the value of each of the percentiles that
+/// has enough samples above it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Figures([Option<u64>; FIGURES.len()]);
+
+impl Figures {
+    pub(crate) fn of(recorder: &Recorder) -> Self {
+        Self(FIGURES.map(|percent| match percent {
+            50.0 => Some(recorder.median()),
+            _ => recorder.percentile(percent),
+        }))
+    }
+
+    /// The best that all of these rounds have: its name and, given a round, its value.
+    pub(crate) fn best<'a>(
+        rounds: impl Iterator<Item = &'a Self> + Clone,
+    ) -> (String, impl Fn(&Self) -> f64) {
+        let has_all = |index: &usize| rounds.clone().all(|round| round.0[*index].is_some());
+        let index = (0..FIGURES.len()).find(has_all);
+        let index = index.unwrap_or(FIGURES.len() - 1);
+        let value = move |round: &Self| round.0[index].unwrap_or(0) as f64;
+        (format!("p{}", FIGURES[index]), value)
+    }
+}
 
 /// The smallest, the median and the largest; zeros for none.
 #[must_use]

@@ -12,6 +12,7 @@ pub(crate) const MACHINE: &str = "machine";
 /// The notes on one case's series, as `table` tells them.
 pub(crate) fn notes(table: &str, series: &[Series], left_out: &[String], styles: Styles) -> String {
     let explained = [
+        few(series),
         ratio(series),
         spread(series),
         unknown(table),
@@ -72,8 +73,8 @@ fn ratio(series: &[Series]) -> Option<String> {
         return None;
     }
     let rounds = match series[0].case.workload {
-        Workload::Latency => "p99 of each round",
-        _ => "round by round",
+        Workload::Latency => format!("{} of each round", series[0].round_figure()),
+        _ => "round by round".to_owned(),
     };
     let head = ratio_head(series);
     let who = head
@@ -108,9 +109,20 @@ fn spread(series: &[Series]) -> Option<String> {
         let range = times(series.min, series.max).replace(' ', TOGETHER);
         format!("{} {range}", label(series))
     }))?;
-    Some(format!(
-        "p99 is the median of the rounds, which had: {list}"
-    ))
+    Some(match series.first()?.round_figure() {
+        "p99" => format!("p99 is the median of the rounds, which had: {list}"),
+        lower => format!("the rounds had {lower} of: {list}"),
+    })
+}
+
+/// That there is no 99th percentile to compare.
+fn few(series: &[Series]) -> Option<String> {
+    let first = series.first()?;
+    let figure = first.round_figure();
+    let is_few = first.case.workload == Workload::Latency && figure != "p99";
+    is_few.then(|| {
+        format!("too few samples a round for a p99: rows are sorted and compared by {figure}")
+    })
 }
 
 fn unknown(table: &str) -> Option<String> {

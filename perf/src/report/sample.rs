@@ -31,6 +31,7 @@ pub(crate) fn series(case: &Case, subject: &str, rounds: &[f64]) -> Series {
         subject: subject.to_owned(),
         crowded: false,
         unit: case.unit().to_owned(),
+        figure: None,
         rounds: rounds.to_vec(),
         min,
         median,

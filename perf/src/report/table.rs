@@ -142,9 +142,14 @@ fn latencies(series: &[Series], styles: Styles) -> String {
 }
 
 /// The median of the rounds' 99th percentiles, by which rows are sorted and compared: a bad round
-/// of one subject is not its tail.
+/// of one subject is not its tail. Where the rounds have none, that of all of them together.
 fn middle_p99(series: &Series) -> String {
-    percentile(series, "99", |_| time(series.median))
+    percentile(series, "99", |all| {
+        time(match series.round_figure() {
+            "p99" => series.median,
+            _ => all,
+        })
+    })
 }
 
 fn look(series: &Series) -> Look {

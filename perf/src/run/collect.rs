@@ -1,8 +1,8 @@
 //! Rounds become series.
 
-use crate::case::Case;
+use crate::case::{Case, Workload};
 use crate::measure::Reading;
-use crate::report::model::{percentiles, spread};
+use crate::report::model::{Figures, percentiles, spread};
 use crate::report::{RoundFacts, Series};
 
 /// The series of one case, as far as they have come.
@@ -10,6 +10,8 @@ pub(crate) struct Collector<'a> {
     case: &'a Case,
     crowded: bool,
     series: Vec<Series>,
+    /// Of each series' rounds, where these are told by a percentile.
+    figures: Vec<Vec<Figures>>,
 }
 
 impl<'a> Collector<'a> {
@@ -18,13 +20,17 @@ impl<'a> Collector<'a> {
             case,
             crowded,
             series: Vec::new(),
+            figures: Vec::new(),
         }
     }
 
     /// Adds a round of a subject.
     pub(crate) fn add(&mut self, subject: &str, readings: Vec<Reading>, facts: RoundFacts) {
         for reading in readings {
-            let series = self.series_of(subject, &reading);
+            let index = self.index_of(subject, &reading);
+            let recorder = reading.recorder.as_ref();
+            self.figures[index].extend(recorder.map(Figures::of));
+            let series = &mut self.series[index];
             series.rounds.push(reading.value);
             series.round_facts.push(facts);
             if let Some(achieved) = reading.achieved_per_s {
@@ -42,6 +48,9 @@ impl<'a> Collector<'a> {
 
     /// All of them, with their sums.
     pub(crate) fn series(mut self) -> Vec<Series> {
+        if matches!(self.case.workload, Workload::Latency | Workload::Hiccup) {
+            self.choose_figure();
+        }
         for series in &mut self.series {
             (series.min, series.median, series.max) = spread(&series.rounds);
             if let Some(recorder) = &series.recorder {
@@ -54,7 +63,19 @@ impl<'a> Collector<'a> {
         self.series
     }
 
-    fn series_of(&mut self, subject: &str, reading: &Reading) -> &mut Series {
+    /// Makes the rounds' figures the best that each round of each subject has: none of the others
+    /// could be compared.
+    fn choose_figure(&mut self) {
+        let (name, value) = Figures::best(self.figures.iter().flatten());
+        for (series, figures) in self.series.iter_mut().zip(&self.figures) {
+            if figures.len() == series.rounds.len() {
+                series.rounds = figures.iter().map(&value).collect();
+                series.figure = Some(name.clone());
+            }
+        }
+    }
+
+    fn index_of(&mut self, subject: &str, reading: &Reading) -> usize {
         let case = Case {
             time: reading.time,
             cpu_pair: reading.cpu_pair,
@@ -64,12 +85,14 @@ impl<'a> Collector<'a> {
             .series
             .iter()
             .position(|series| series.subject == subject && series.case == case);
-        let index = found.unwrap_or_else(|| {
+        found.unwrap_or_else(|| {
+            self.figures.push(Vec::new());
             self.series.push(Series {
                 unit: case.unit().to_owned(),
                 case,
                 subject: subject.to_owned(),
                 crowded: self.crowded,
+                figure: None,
                 rounds: Vec::new(),
                 min: 0.0,
                 median: 0.0,
@@ -85,7 +108,38 @@ impl<'a> Collector<'a> {
                 recorder: None,
             });
             self.series.len() - 1
-        });
-        &mut self.series[index]
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::Mode;
+    use crate::report::sample::recorder;
+
+    /// The figures of rounds of so many samples.
+    fn rounds(samples: &[u64]) -> (Vec<f64>, Option<String>) {
+        let case = Case::plain(Workload::Latency, Mode::AsShipped);
+        let mut collector = Collector::new(&case, false);
+        let facts = RoundFacts {
+            ping_pong_ns: None,
+            moved: false,
+        };
+        for &samples in samples {
+            let reading = Reading::of_p99(recorder(1..=samples));
+            collector.add("kanal", vec![reading], facts);
+        }
+        let series = collector.series().pop().expect("a series");
+        (series.rounds, series.figure)
+    }
+
+    #[test]
+    fn rounds_are_told_by_a_percentile_that_each_of_them_has() {
+        let told = |figure: &str| Some(figure.to_owned());
+        assert_eq!(rounds(&[1_000, 2_000]), (vec![990.0, 1_980.0], told("p99")));
+        assert_eq!(rounds(&[1_000, 100]), (vec![900.0, 90.0], told("p90")));
+        assert_eq!(rounds(&[1_000, 100, 99]).0, [500.0, 50.0, 50.0]);
+        assert_eq!(rounds(&[3]), (vec![2.0], told("p50")));
     }
 }

@@ -91,7 +91,12 @@ pub(crate) fn measure(
             }
             let readings = round(&site, case, *subject, pace.effort())?;
             if site.is_interrupted() {
-                collector.add(subject.name(), cut(case, readings), facts(before, None));
+                let mut readings = cut(case, readings);
+                if nth > 0 {
+                    // The rounds before are not to lose their figure for a few times more.
+                    readings.retain(has_tail);
+                }
+                collector.add(subject.name(), readings, facts(before, None));
                 return Ok(collector.series());
             }
             let after = probe(&site, case);
@@ -132,6 +137,12 @@ fn cut(case: &Case, readings: Vec<Reading>) -> Vec<Reading> {
         ..reading
     });
     without_rate.collect()
+}
+
+/// Whether a round's 99th percentile is known, where it has times.
+fn has_tail(reading: &Reading) -> bool {
+    let recorder = reading.recorder.as_ref();
+    recorder.is_none_or(|recorder| recorder.percentile(99.0).is_some())
 }
 
 /// The round trip of a cache line now, between the CPUs of the first two threads; nothing once the

@@ -73,7 +73,7 @@ fn table(chart: &Chart<'_>, series: &[&Series], palette: &Palette) -> Markup {
 fn reading(series: &[&Series]) -> Markup {
     let round = series
         .first()
-        .map_or("", |series| round_figure(series.case.workload));
+        .map_or_else(String::new, |series| round_figure(series));
     let has_percentiles = series.iter().any(|series| series.percentiles.is_some());
     let references = references(series);
     let of = references.join(" or ");
@@ -91,15 +91,19 @@ fn reading(series: &[&Series]) -> Markup {
     }
 }
 
-fn round_figure(workload: Workload) -> &'static str {
-    match workload {
+fn round_figure(series: &Series) -> String {
+    let words = match series.case.workload {
         Workload::Throughput => "its time divided by its letters",
         Workload::Rtt | Workload::Cores => "the median of its round trips",
         Workload::Latency | Workload::Hiccup => {
-            "the 99th percentile of its times, or the longest if they are too few for that"
+            return match series.round_figure() {
+                "p99" => "the 99th percentile of its times".to_owned(),
+                lower => format!("{lower} of its times, which are too few for a p99"),
+            };
         }
         Workload::Idle => "the thread's CPU time divided by the time that passed",
-    }
+    };
+    words.to_owned()
 }
 
 fn subject_word(series: &[&Series]) -> &'static str {

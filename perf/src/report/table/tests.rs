@@ -111,6 +111,26 @@ fn latencies_have_their_units_and_the_machine_is_the_last() {
 }
 
 #[test]
+fn rounds_of_few_letters_are_compared_by_what_they_have() {
+    let few = |subject| Series {
+        figure: Some("p50".to_owned()),
+        ..series(&latency(Time::Response), subject, &[100.0, 200.0]).with_times(1..=1_200)
+    };
+    let theirs = few("kanal").with_ratio("mailring-mpsc", &[0.5, 0.7]);
+    let text = plain(&[few("mailring-mpsc"), theirs]);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for told in [
+        "kanal 600 ns 1.19 µs · 1.20 µs – 0.600",
+        "too few samples a round for a p99: rows are sorted and compared by p50",
+        "mailring-mpsc by subject, p50 of each round",
+        "the rounds had p50 of: mailring-mpsc 100–200 ns; kanal 100–200 ns",
+    ] {
+        assert!(words.contains(told), "{text}");
+    }
+    assert!(!words.contains("p99 is the median"), "{text}");
+}
+
+#[test]
 fn what_a_reader_must_know_is_said_only_where_it_applies() {
     let still = series(&throughput(), "kanal", &[1.0, 2.0]);
     let calm = plain(std::slice::from_ref(&still));
