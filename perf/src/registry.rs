@@ -3,7 +3,8 @@
 use crate::case::{Case, Mode, Time, Workload};
 use crate::letter::{Letter, Words};
 use crate::measure::{
-    AsShipped, Effort, Reading, SameWaiting, Site, Unsound, Way, idle, latency, rtt, throughput,
+    AsShipped, Effort, NoThread, Reading, SameWaiting, Site, Unsound, Way, idle, latency, rtt,
+    throughput,
 };
 use crate::subject::Subject;
 use std::fmt;
@@ -57,6 +58,9 @@ pub enum RoundError {
     /// The subject is no sound queue.
     #[error(transparent)]
     Unsound(#[from] Unsound),
+    /// The system does not start its threads.
+    #[error(transparent)]
+    NoThread(#[from] NoThread),
 }
 
 /// Something that can be measured, with its types forgotten.
@@ -179,9 +183,8 @@ impl<S: Subject> Queue<S> {
                 }])
             }
             (Workload::Rtt, Effort::Count(trips)) => {
-                Ok(vec![Reading::of_median(rtt::run::<S, L, W>(
-                    site, case, trips,
-                ))])
+                let recorder = rtt::run::<S, L, W>(site, case, trips)?;
+                Ok(vec![Reading::of_median(recorder)])
             }
             (Workload::Latency, Effort::Time(duration)) => {
                 let outcome = latency::run::<S, L, W>(site, case, duration)?;

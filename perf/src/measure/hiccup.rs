@@ -1,9 +1,10 @@
 //! The machine's own pauses: a thread that does nothing but look at the clock, and is late.
 
-use super::Site;
+use super::gate::{Gate, spawn};
+use super::{NoThread, Site};
+use crate::clock::Ticks;
 use crate::place;
 use crate::recorder::Recorder;
-use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 
@@ -13,30 +14,33 @@ pub(crate) const STEP_NS: u64 = 1_000;
 /// How late a letter due at each microsecond of `duration` would have been on each of the CPUs,
 /// each of which a thread watches: nothing that is measured here can be better. A pause counts for
 /// each microsecond it lasts.
-pub(crate) fn run(site: &Site, cpus: &[usize], duration: Duration) -> Vec<Recorder> {
-    let ready = &Barrier::new(cpus.len());
+pub(crate) fn run(
+    site: &Site,
+    cpus: &[usize],
+    duration: Duration,
+) -> Result<Vec<Recorder>, NoThread> {
+    let gate = &Gate::new(site.clock, cpus.len());
     thread::scope(|scope| {
-        let watching: Vec<_> = cpus
-            .iter()
-            .map(|&cpu| {
-                scope.spawn(move || {
+        let watching = gate.start(|| {
+            let watching = cpus.iter().map(|&cpu| {
+                spawn(scope, move || {
                     place::pin_to(&[cpu]);
-                    ready.wait();
-                    watch(site, duration)
+                    gate.pass().map(|start| watch(site, start, duration))
                 })
-            })
-            .collect();
-        let recorders = watching.into_iter().map(|thread| thread.join());
-        recorders
-            .map(|recorder| recorder.expect("nothing panics here"))
-            .collect()
+            });
+            watching.collect::<Result<Vec<_>, _>>()
+        })?;
+        let recorders = watching.into_iter().map(|thread| {
+            let recorder = thread.join().expect("nothing panics here");
+            recorder.expect("all threads are there")
+        });
+        Ok(recorders.collect())
     })
 }
 
-fn watch(site: &Site, duration: Duration) -> Recorder {
+fn watch(site: &Site, start: Ticks, duration: Duration) -> Recorder {
     let mut recorder = site.recorder();
     let step = site.clock.ticks(STEP_NS as f64);
-    let start = site.clock.now();
     let steps = duration.as_nanos() as u64 / STEP_NS;
     let mut done = 0;
     while done < steps && !site.is_interrupted() {

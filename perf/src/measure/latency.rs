@@ -4,16 +4,17 @@
 //!     of the queue or of the posting thread, so counts in the response time of each letter it
 //!     held up; nothing is corrected afterwards.
 
-use super::finish::Unfinished;
+use super::finish::{Posting, Unfinished};
+use super::gate::{Gate, spawn};
 use super::schedule::Schedule;
-use super::{Site, Unsound, Way};
+use super::{NoThread, Site, Unsound, Way};
 use crate::case::{Arrivals, Case};
 use crate::clock::Ticks;
 use crate::letter::Letter;
 use crate::measure::throughput::DRAINED_MAX;
 use crate::recorder::Recorder;
+use crate::registry::RoundError;
 use crate::subject::{Producer, Subject};
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -40,7 +41,7 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(
     site: &Site,
     case: &Case,
     duration: Duration,
-) -> Result<Outcome, Unsound> {
+) -> Result<Outcome, RoundError> {
     let (producers, mut consumer) = S::queue::<L>(site.setting(case));
     let rate = case.rate_per_s.expect("an open loop has a rate") as f64;
     let arrivals = case.arrivals.unwrap_or(Arrivals::Poisson);
@@ -48,74 +49,71 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(
     let count = case.producers;
     let (posted, unsent) = (&AtomicU64::new(0), &AtomicU64::new(0));
     let unfinished = &Unfinished::new(count);
-    let ready = &Barrier::new(threads);
-    let start = &AtomicU64::new(0);
+    let gate = &Gate::new(site.clock, threads);
+    // The moments of all producers count from the same one, a little ahead.
+    let ahead = site.clock.ticks(START_NS) as u64;
 
-    let (response, service, last, surplus) = thread::scope(|scope| {
-        for (index, producer) in producers.into_iter().enumerate() {
-            let place = index as f64 / count as f64;
-            let schedule = Schedule::new(
-                arrivals,
-                rate / count as f64,
-                site.seed + index as u64,
-                place,
-            );
-            scope.spawn(move || {
-                let _posting = unfinished.posting();
-                let mut producer = producer;
-                site.cpus.pin(index + 1, threads);
-                ready.wait();
-                // The moments of all producers count from the same one, a little ahead.
-                let mine = site.clock.now() + site.clock.ticks(START_NS) as u64;
-                // Relaxed: whoever comes first says when; the value is all there is to say.
-                let start =
-                    match start.compare_exchange(0, mine, Ordering::Relaxed, Ordering::Relaxed) {
-                        Ok(_) => mine,
-                        Err(others) => others,
-                    };
-                let done = post_all::<L, W>(site, case, &mut producer, schedule, start, duration);
-                // Relaxed: read after the threads have been joined.
-                posted.fetch_add(done.posted, Ordering::Relaxed);
-                unsent.fetch_add(done.unsent, Ordering::Relaxed);
-            });
-        }
-        let taking = scope.spawn(move || {
-            site.cpus.pin(0, threads);
-            let mut pause = site.pause(site.cpus.crowded(threads));
-            let (mut response, mut service) = (site.recorder(), site.recorder());
-            let (mut ended, mut last) = (0, 0);
-            let mut looks = unfinished.last_looks();
-            ready.wait();
-            while ended < count {
-                let taken = W::drain(&mut consumer, &mut pause, DRAINED_MAX, |letter: L| {
-                    if letter.word() == LAST {
-                        ended += 1;
-                        return;
-                    }
-                    let now = site.clock.now_after_loads();
-                    last = now;
-                    let end = site.clock.ns(now);
-                    response.record_between(site.clock.ns(letter.word()), end);
-                    service.record_between(site.clock.ns(letter.second_word()), end);
-                });
-                if taken == 0 && looks.are_over() {
-                    break;
+    let producing = |producer: S::Producer<L>, index: usize, posting: Posting<'_>| {
+        // It is done when its half is gone.
+        let (_posting, mut producer) = (posting, producer);
+        let place = index as f64 / count as f64;
+        let seed = site.seed.wrapping_add(index as u64);
+        let schedule = Schedule::new(arrivals, rate / count as f64, seed, place);
+        site.cpus.pin(index + 1, threads);
+        let Some(opened) = gate.pass() else {
+            return;
+        };
+        let start = opened + ahead;
+        let done = post_all::<L, W>(site, case, &mut producer, schedule, start, duration);
+        // Relaxed: read after the threads have been joined.
+        posted.fetch_add(done.posted, Ordering::Relaxed);
+        unsent.fetch_add(done.unsent, Ordering::Relaxed);
+    };
+    let taking = move || {
+        site.cpus.pin(0, threads);
+        let mut pause = site.pause(site.cpus.crowded(threads));
+        let (mut response, mut service) = (site.recorder(), site.recorder());
+        let (mut ended, mut last) = (0, 0);
+        let mut looks = unfinished.last_looks();
+        let start = gate.pass()? + ahead;
+        while ended < count {
+            let taken = W::drain(&mut consumer, &mut pause, DRAINED_MAX, |letter: L| {
+                if letter.word() == LAST {
+                    ended += 1;
+                    return;
                 }
+                let now = site.clock.now_after_loads();
+                last = now;
+                let end = site.clock.ns(now);
+                response.record_between(site.clock.ns(letter.word()), end);
+                service.record_between(site.clock.ns(letter.second_word()), end);
+            });
+            if taken == 0 && looks.are_over() {
+                break;
             }
-            let surplus = unfinished.surplus(&mut consumer);
-            (response, service, last, surplus)
-        });
-        taking.join().expect("a subject's consumer panicked")
-    });
+        }
+        let surplus = unfinished.surplus(&mut consumer);
+        Some((response, service, last.saturating_sub(start), surplus))
+    };
+    let (response, service, passed, surplus) = thread::scope(|scope| {
+        let taking = gate.start(|| {
+            for (index, producer) in producers.into_iter().enumerate() {
+                let posting = unfinished.posting();
+                spawn(scope, move || producing(producer, index, posting))?;
+            }
+            spawn(scope, taking)
+        })?;
+        let taken = taking.join().expect("a subject's consumer panicked");
+        Ok::<_, NoThread>(taken.expect("all threads are there"))
+    })?;
 
     // Relaxed: the threads have been joined.
     let posted = posted.load(Ordering::Relaxed);
     let taken = response.count() + surplus;
     if taken != posted {
-        return Err(Unsound { posted, taken });
+        return Err(Unsound { posted, taken }.into());
     }
-    let start = start.load(Ordering::Relaxed);
-    let passed_ns = site.clock.ns(last.saturating_sub(start)).max(1);
+    let passed_ns = site.clock.ns(passed).max(1);
     // Between the last two moments there is a gap that may be longer than what was left.
     let passed_ns = (passed_ns as f64).max(duration.as_nanos() as f64);
     Ok(Outcome {

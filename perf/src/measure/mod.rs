@@ -1,6 +1,7 @@
 //! One round of each workload, for any subject.
 
 mod finish;
+mod gate;
 pub(crate) mod hiccup;
 pub(crate) mod idle;
 pub(crate) mod latency;
@@ -19,6 +20,7 @@ use crate::subject::Setting;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+pub use gate::NoThread;
 pub(crate) use way::{AsShipped, SameWaiting, Way};
 
 /// Where and with what a round is measured.

@@ -11,6 +11,16 @@ use std::thread;
 /// The turn after which the answering thread ends.
 const LAST: u64 = u64::MAX;
 
+/// Ends the answering thread when it is dropped: also where the asking one could not be started.
+struct Over<'a>(&'a AtomicU64);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        // Relaxed: nothing comes with it.
+        self.0.store(LAST, Ordering::Relaxed);
+    }
+}
+
 /// Round trips between two CPUs after a tenth as many to warm up, each after so long a thought.
 pub(crate) fn run(
     site: &Site,
@@ -22,6 +32,7 @@ pub(crate) fn run(
     let pong = &CachePadded::new(AtomicU64::new(0));
     let warm_up = trips / 10;
     let all = trips + warm_up;
+    let over = Over(ping);
     thread::scope(|scope| {
         scope.spawn(move || {
             place::pin_to(&[answering]);
@@ -38,6 +49,7 @@ pub(crate) fn run(
             }
         });
         let asking = scope.spawn(move || {
+            let _over = over;
             place::pin_to(&[asking]);
             let mut recorder = site.recorder();
             for trip in 1..=all {
@@ -58,8 +70,6 @@ pub(crate) fn run(
                     recorder.record(site.clock.ns(end.saturating_sub(start)));
                 }
             }
-            // Relaxed: nothing comes with it.
-            ping.store(LAST, Ordering::Relaxed);
             recorder
         });
         asking.join().expect("nothing panics here")

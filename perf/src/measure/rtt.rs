@@ -1,7 +1,8 @@
 //! A letter there and another one back.
 
 use super::finish::Unfinished;
-use super::{Site, Way};
+use super::gate::spawn;
+use super::{NoThread, Site, Way};
 use crate::case::Case;
 use crate::letter::Letter;
 use crate::recorder::Recorder;
@@ -12,7 +13,11 @@ use std::thread;
 const LAST: u64 = u64::MAX;
 
 /// Round trips through two queues of a kind, after a tenth as many to warm up.
-pub(crate) fn run<S: Subject, L: Letter, W: Way>(site: &Site, case: &Case, trips: u64) -> Recorder {
+pub(crate) fn run<S: Subject, L: Letter, W: Way>(
+    site: &Site,
+    case: &Case,
+    trips: u64,
+) -> Result<Recorder, NoThread> {
     let setting = site.setting(case);
     let (mut asks, mut asked) = S::queue::<L>(setting);
     let (mut answers, mut answered) = S::queue::<L>(setting);
@@ -22,7 +27,9 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(site: &Site, case: &Case, trips
     let unfinished = &Unfinished::new(1);
     // The end that takes the answers stays until nobody answers any more.
     let (recorder, _answered) = thread::scope(|scope| {
-        scope.spawn(move || {
+        // Beside the end that asks, also while that is not yet started.
+        let posting = unfinished.posting();
+        spawn(scope, move || {
             site.cpus.pin(1, 2);
             let mut pause = site.pause(setting.crowded);
             let mut looks = unfinished.last_looks();
@@ -36,10 +43,9 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(site: &Site, case: &Case, trips
                     _ => W::post(&mut answer, &mut pause, L::new(word)),
                 }
             }
-        });
-        let asking = scope.spawn(move || {
-            let _posting = unfinished.posting();
-            let mut ask = ask;
+        })?;
+        let asking = spawn(scope, move || {
+            let (_posting, mut ask) = (posting, ask);
             site.cpus.pin(0, 2);
             let mut pause = site.pause(setting.crowded);
             let mut recorder = site.recorder();
@@ -69,10 +75,10 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(site: &Site, case: &Case, trips
             }
             W::post(&mut ask, &mut pause, L::new(LAST));
             (recorder, answered)
-        });
-        asking.join().expect("a subject panicked")
-    });
-    recorder
+        })?;
+        Ok(asking.join().expect("a subject panicked"))
+    })?;
+    Ok(recorder)
 }
 
 /// Stays awake and does nothing.

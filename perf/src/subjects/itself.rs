@@ -42,7 +42,7 @@ impl Measured for Machine {
         match (case.workload, effort) {
             // All CPUs of the run at once: a pause of one may be that of all.
             (Workload::Hiccup, Effort::Time(duration)) => {
-                let recorders = hiccup::run(site, cpus, duration);
+                let recorders = hiccup::run(site, cpus, duration)?;
                 let readings = cpus.iter().zip(recorders).map(|(&cpu, recorder)| Reading {
                     cpu_pair: Some([cpu, cpu]),
                     ..Reading::of_p99(recorder)
@@ -52,7 +52,7 @@ impl Measured for Machine {
             // On the CPUs of the case's threads: how late a letter would be by the machine alone.
             (Workload::Latency, Effort::Time(duration)) => {
                 let used = &cpus[..case.threads().min(cpus.len())];
-                let mut recorders = hiccup::run(site, used, duration).into_iter();
+                let mut recorders = hiccup::run(site, used, duration)?.into_iter();
                 let mut all = recorders.next().expect("a run has a CPU");
                 recorders.for_each(|recorder| all.add(&recorder));
                 Ok(vec![Reading {
