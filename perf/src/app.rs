@@ -3,7 +3,7 @@
 use crate::choice::Choice;
 use crate::cli::{Cli, Command, Common, DiffArgs, UsageError};
 use crate::clock::Clock;
-use crate::files::{OpenFiles, WriteError};
+use crate::files::{self, OpenFiles, WriteError};
 use crate::machine::Machine;
 use crate::measure::Site;
 use crate::place::{self, Cpus};
@@ -11,7 +11,6 @@ use crate::plan::{Plan, Planner};
 use crate::registry::Registry;
 use crate::report::{Report, diff, json, list, ratios, table};
 use crate::run::{self, Faulty, progress::Progress};
-use anstream::{eprintln, print};
 use clap::Parser;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,10 +29,9 @@ pub fn main(registry: Registry) -> ExitCode {
     };
     let command = cli.command.unwrap_or(Command::Compare(cli.compare));
     let done = match &command {
-        Command::List => {
-            print!("{}", list::subjects(&registry));
-            return ExitCode::SUCCESS;
-        }
+        Command::List => files::say(&list::subjects(&registry))
+            .map(|()| ExitCode::SUCCESS)
+            .map_err(AppError::from),
         Command::Diff(args) => compare_files(args),
         measuring => {
             let common = measuring.common().expect("the others measure");
@@ -44,7 +42,7 @@ pub fn main(registry: Registry) -> ExitCode {
 }
 
 fn failed(error: &dyn std::error::Error) -> ExitCode {
-    eprintln!("perf: {error}");
+    files::tell(&format!("perf: {error}"));
     ExitCode::from(2)
 }
 
@@ -95,10 +93,12 @@ fn measure(registry: &Registry, command: &Command, common: &Common) -> Result<Ex
         interrupted: stop_on_interrupt(),
         cpus: cpus.clone(),
     };
-    let report = run_plan(&site, &choice, plan, common.quiet)?;
-    for path in files.write(&report)? {
-        eprintln!("wrote {}", path.display());
-    }
+    let styles = table::Styles::for_stdout();
+    let (report, tables) = run_plan(&site, &choice, plan, common.quiet, styles)?;
+    // Before what else there is to say: a full disk at the one must not cost the other.
+    files.write(&report)?;
+    tables?;
+    files::say(&table::ending(&report, styles))?;
     Ok(match report.partial {
         true => ExitCode::from(INTERRUPTED),
         false => ExitCode::SUCCESS,
@@ -108,15 +108,17 @@ fn measure(registry: &Registry, command: &Command, common: &Common) -> Result<Ex
 /// As shells have it for a process ended by an interrupt.
 const INTERRUPTED: u8 = 130;
 
+/// What was measured, and whether it could be printed on the way.
 fn run_plan(
     site: &Site,
     choice: &Choice<'_>,
     plan: Plan<'_>,
     quiet: bool,
-) -> Result<Report, AppError> {
+    styles: table::Styles,
+) -> Result<(Report, Result<(), WriteError>), AppError> {
     let expected = plan.cases.iter().map(run::Planned::expected).sum();
     let progress = Progress::new(expected, quiet);
-    let styles = table::Styles::for_stdout();
+    let mut tables = Ok(());
     let mut report = Report {
         machine: Machine::look(&site.cpus, choice.packages()),
         command: std::env::args().skip(1).collect::<Vec<_>>().join(" "),
@@ -128,8 +130,8 @@ fn run_plan(
         let mut series = run::measure(site, planned, &progress)?;
         ratios::add(&mut series, |subject| choice.reference_for(subject));
         if !series.is_empty() {
-            progress.print(&table::table(&series, &planned.left_out, styles));
-            progress.print("\n");
+            let table = table::table(&series, &planned.left_out, styles);
+            tables = tables.and(progress.print(&(table + "\n")));
         }
         report.results.extend(series);
         if site.is_interrupted() {
@@ -139,8 +141,7 @@ fn run_plan(
     }
     progress.end();
     report.machine.finish();
-    print!("{}", table::ending(&report, styles));
-    Ok(report)
+    Ok((report, tables))
 }
 
 /// The longest time a recorder of this command takes as it is.
@@ -169,7 +170,7 @@ fn compare_files(args: &DiffArgs) -> Result<ExitCode, AppError> {
     let before = json::read(&args.before)?;
     let after = json::read(&args.after)?;
     let difference = diff::compare(&before, &after);
-    print!("{}", difference.text(table::Styles::for_stdout()));
+    files::say(&difference.text(table::Styles::for_stdout()))?;
     Ok(match args.fail_above {
         Some(ratio) if difference.slower_than(ratio) > 0 => ExitCode::from(1),
         _ => ExitCode::SUCCESS,

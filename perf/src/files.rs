@@ -64,19 +64,41 @@ impl OpenFiles {
         })
     }
 
-    /// Writes them, and returns what was written.
-    pub(crate) fn write(self, report: &Report) -> Result<Vec<PathBuf>, WriteError> {
-        let mut written = Vec::new();
+    /// Writes them, and says what was written. One that cannot be does not keep the others from it.
+    pub(crate) fn write(self, report: &Report) -> Result<(), WriteError> {
+        let mut all_done = Ok(());
+        let mut done = |path: PathBuf, done: io::Result<()>| match done {
+            Ok(()) => tell(&format!("wrote {}", path.display())),
+            Err(error) => all_done = Err(failed(&path)(error)),
+        };
         for (target, path, format) in self.files {
-            target.write(report, format).map_err(failed(&path))?;
-            written.push(path);
+            done(path, target.write(report, format));
         }
         if let Some(folder) = self.hgrm {
-            hgrm::write_all(&folder, report).map_err(failed(&folder))?;
-            written.push(folder);
+            let written = hgrm::write_all(&folder, report).map(|_| ());
+            done(folder, written);
         }
-        Ok(written)
+        all_done
     }
+}
+
+/// Prints to the standard output. Who closes it wants no more, which is no error.
+pub(crate) fn say(text: &str) -> Result<(), WriteError> {
+    let mut stdout = anstream::stdout();
+    let said = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush());
+    match said {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(failed(Path::new("the standard output"))(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Prints a line to the standard error. If even that fails there is no one left to tell.
+pub(crate) fn tell(line: &str) {
+    let _ = writeln!(anstream::stderr(), "{line}");
 }
 
 impl Target {

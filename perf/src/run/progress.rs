@@ -1,6 +1,7 @@
 //! What is going on, for the one who waits for it.
 
 use crate::case::Case;
+use crate::files::{self, WriteError};
 use crate::report::title;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::Duration;
@@ -39,8 +40,8 @@ impl Progress {
     }
 
     /// Prints to the standard output without tearing the bar.
-    pub(crate) fn print(&self, text: &str) {
-        self.bar.suspend(|| anstream::print!("{text}"));
+    pub(crate) fn print(&self, text: &str) -> Result<(), WriteError> {
+        self.bar.suspend(|| files::say(text))
     }
 
     /// Takes the bar away.
