@@ -8,13 +8,12 @@ use crate::letter::{Batch, Letter};
 use crate::registry::RoundError;
 use crate::subject::Subject;
 use std::thread;
-use std::time::Instant;
 
 /// The most letters taken by one call.
 pub(crate) const DRAINED_MAX: usize = 256;
 
 /// Sends about `letters` letters through a new queue and returns the time per letter in
-/// nanoseconds, from when all threads are ready until the last letter is taken.
+/// nanoseconds, from when all threads are there until the last letter is taken.
 pub(crate) fn run<S: Subject, L: Letter, W: Way>(
     site: &Site,
     case: &Case,
@@ -52,8 +51,8 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(
         let mut pause = site.pause(crowded);
         let mut looks = unfinished.last_looks();
         let (mut taken, mut sum) = (0, 0u64);
-        gate.pass()?;
-        let start = Instant::now();
+        // Not from when this thread is back on its CPU: producers may long have been posting.
+        let start = gate.pass()?;
         while taken < all {
             let each = |letter: L| sum = sum.wrapping_add(letter.word());
             match W::drain(&mut consumer, &mut pause, DRAINED_MAX, each) {
@@ -61,7 +60,7 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(
                 some => taken += some as u64,
             }
         }
-        let time = start.elapsed();
+        let time = site.clock.now_after_loads().saturating_sub(start);
         taken += unfinished.surplus(&mut consumer);
         Some((taken, sum, time))
     };
@@ -81,5 +80,5 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(
     if taken != all || sum != one_sum.wrapping_mul(case.producers as u64) {
         return Err(Unsound { posted: all, taken }.into());
     }
-    Ok(time.as_nanos() as f64 / all as f64)
+    Ok(site.clock.ns(time) as f64 / all as f64)
 }
