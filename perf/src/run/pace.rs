@@ -12,16 +12,24 @@ pub(crate) struct Pace {
     /// What a letter or round trip takes beside what is measured of it.
     think_ns: f64,
     ns_each: f64,
+    /// Letters of a first look at a subject.
+    first: f64,
+    /// What the last round was given.
+    given: Option<f64>,
 }
 
-/// Letters or round trips of a first look at a subject, the latter where they take no longer than
-/// a round.
+/// Letters of a first look at a subject, and at least so many times what its queue holds: most of
+/// them must have to wait for room, as those of a round have to.
 const FIRST: f64 = 4_000.0;
+const FIRST_QUEUES: f64 = 4.0;
+/// Round trips of it, where they take no longer than a round.
 const FIRST_TRIPS: f64 = 200.0;
 /// Bounds of what a round is given: with fewer, a median says little.
 const LEAST: f64 = 500.0;
 const LEAST_THOUGHTFUL: f64 = 20.0;
 const MOST: f64 = 1e9;
+/// How many times what the last round was given the next one is given at most, however fast that was.
+const GROWTH: f64 = 8.0;
 
 impl Pace {
     pub(crate) fn new(case: &Case, round_time: Duration) -> Self {
@@ -30,13 +38,15 @@ impl Pace {
             round_time,
             think_ns: case.think_ns.unwrap_or(0) as f64,
             ns_each: 1_000.0,
+            first: FIRST.max(FIRST_QUEUES * case.capacity as f64),
+            given: None,
         }
     }
 
     /// The effort of the warm-up.
     pub(crate) fn warm_up(&self, time: Duration) -> Effort {
         match self.workload {
-            Workload::Throughput => Effort::Count(FIRST as u64),
+            Workload::Throughput => Effort::Count(self.first as u64),
             Workload::Rtt | Workload::Cores => {
                 Effort::Count(self.fitting().clamp(1.0, FIRST_TRIPS) as u64)
             }
@@ -45,7 +55,7 @@ impl Pace {
     }
 
     /// The effort of a round.
-    pub(crate) fn effort(&self) -> Effort {
+    pub(crate) fn effort(&mut self) -> Effort {
         match self.workload {
             Workload::Throughput | Workload::Rtt | Workload::Cores => {
                 let least = if self.think_ns > 0.0 {
@@ -53,7 +63,10 @@ impl Pace {
                 } else {
                     LEAST
                 };
-                Effort::Count(self.fitting().clamp(least, MOST) as u64)
+                let most = self.given.map_or(MOST, |given| MOST.min(GROWTH * given));
+                let count = self.fitting().clamp(least, most);
+                self.given = Some(count);
+                Effort::Count(count as u64)
             }
             Workload::Latency | Workload::Hiccup | Workload::Idle => Effort::Time(self.round_time),
         }
@@ -118,9 +131,39 @@ mod tests {
     }
 
     #[test]
+    fn a_first_look_is_longer_than_the_queue() {
+        let first = |capacity| {
+            let case = Case {
+                capacity,
+                ..Case::plain(Workload::Throughput, Mode::AsShipped)
+            };
+            Pace::new(&case, Duration::from_millis(50)).warm_up(Duration::ZERO)
+        };
+        assert_eq!(first(64), Effort::Count(4_000));
+        assert_eq!(first(65_536), Effort::Count(262_144));
+    }
+
+    #[test]
+    fn a_round_that_came_out_too_fast_does_not_make_the_next_one_endless() {
+        let case = Case::plain(Workload::Throughput, Mode::AsShipped);
+        let mut pace = Pace::new(&case, Duration::from_millis(50));
+        let of = |value| {
+            [Reading {
+                value,
+                ..Reading::default()
+            }]
+        };
+        pace.learn(&of(100.0));
+        assert_eq!(pace.effort(), Effort::Count(500_000));
+        pace.learn(&of(0.5));
+        assert_eq!(pace.effort(), Effort::Count(4_000_000));
+        assert_eq!(pace.effort(), Effort::Count(32_000_000));
+    }
+
+    #[test]
     fn an_open_loop_is_given_its_time() {
         let case = Case::plain(Workload::Latency, Mode::AsShipped);
-        let pace = Pace::new(&case, Duration::from_secs(2));
+        let mut pace = Pace::new(&case, Duration::from_secs(2));
         assert_eq!(pace.effort(), Effort::Time(Duration::from_secs(2)));
     }
 }
