@@ -88,16 +88,18 @@ fn fill<L: Letter>(ring: &mut Producer<L>, batch: &mut Batch<L>) -> usize {
         .fill_from_iter(batch)
 }
 
-/// Takes what is there as one chunk.
-fn take<L: Letter>(ring: &mut Consumer<L>, limit: usize, each: impl FnMut(L)) -> usize {
+/// Takes what is there as one chunk, read in place: by its iterator, letters come one by one.
+fn take<L: Letter>(ring: &mut Consumer<L>, limit: usize, mut each: impl FnMut(L)) -> usize {
     let chunk = match ring.read_chunk(limit) {
         Err(ChunkError::TooFewSlots(0)) => return 0,
         Err(ChunkError::TooFewSlots(slots)) => ring.read_chunk(slots),
         chunk => chunk,
     };
-    chunk
-        .expect("so many slots were full")
-        .into_iter()
-        .map(each)
-        .count()
+    let chunk = chunk.expect("so many slots were full");
+    let (first, second) = chunk.as_slices();
+    first.iter().for_each(|&letter| each(letter));
+    second.iter().for_each(|&letter| each(letter));
+    let taken = chunk.len();
+    chunk.commit_all();
+    taken
 }
