@@ -1,4 +1,5 @@
-//! thingbuf, as a blocking channel.
+//! thingbuf, as a blocking channel, written and read in its slots: by value, each slot taken is
+//! filled with a default letter again.
 
 use crate::letter::Letter;
 use crate::subject::{Consumer, Producer, Setting, Subject};
@@ -28,31 +29,27 @@ impl Subject for Thingbuf {
 impl<L: Letter> Producer<L> for Sender<L> {
     #[inline]
     fn try_post(&mut self, letter: L) -> bool {
-        self.try_send(letter).is_ok()
+        let slot = self.try_send_ref();
+        slot.map(|mut slot| *slot = letter).is_ok()
     }
 
     #[inline]
     fn post(&mut self, letter: L) {
-        self.send(letter).expect("the consumer is there");
+        *self.send_ref().expect("the consumer is there") = letter;
     }
 }
 
 impl<L: Letter> Consumer<L> for Receiver<L> {
     #[inline]
     fn try_drain(&mut self, limit: usize, each: impl FnMut(L)) -> usize {
-        iter::from_fn(|| self.try_recv().ok())
-            .take(limit)
-            .map(each)
-            .count()
+        let letters = iter::from_fn(|| self.try_recv_ref().ok().map(|slot| *slot));
+        letters.take(limit).map(each).count()
     }
 
     #[inline]
     fn drain(&mut self, limit: usize, each: impl FnMut(L)) -> usize {
-        let first = self.recv().into_iter();
-        first
-            .chain(iter::from_fn(|| self.try_recv().ok()))
-            .take(limit)
-            .map(each)
-            .count()
+        let first = self.recv_ref().map(|slot| *slot).into_iter();
+        let letters = iter::from_fn(|| self.try_recv_ref().ok().map(|slot| *slot));
+        first.chain(letters).take(limit).map(each).count()
     }
 }
