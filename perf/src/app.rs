@@ -9,7 +9,7 @@ use crate::measure::Site;
 use crate::place::{self, Cpus};
 use crate::plan::{Plan, Planner};
 use crate::registry::Registry;
-use crate::report::{Report, diff, json, list, ratios, table};
+use crate::report::{Report, Settings, diff, json, list, ratios, table};
 use crate::run::{self, Faulty, progress::Progress};
 use clap::Parser;
 use std::process::ExitCode;
@@ -122,6 +122,10 @@ fn run_plan(
     let mut report = Report {
         machine: Machine::look(&site.cpus, choice.packages()),
         command: std::env::args().skip(1).collect::<Vec<_>>().join(" "),
+        settings: Some(Settings {
+            pause_hints: site.pause_hints,
+            seed: site.seed,
+        }),
         partial: false,
         notes: plan.notes,
         results: Vec::new(),

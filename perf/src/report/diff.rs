@@ -1,9 +1,9 @@
 //! Two runs compared: what takes longer in the second one, what less, and what only seems to.
 
 use super::layout::{Look, Styles};
-use super::notes::label;
+use super::notes::{MACHINE, label};
 use super::number::{NOTHING, figure, time};
-use super::{Report, Series, title};
+use super::{Report, Series, Settings, title};
 use crate::case::{Case, Workload};
 use crate::machine::Machine;
 use crate::place;
@@ -53,6 +53,8 @@ pub struct Difference<'a> {
     pub only_after: usize,
     /// In what the machines differ, a line each.
     pub machines: Vec<String>,
+    /// In what else the runs differ: what was measured, and how.
+    pub runs: Vec<String>,
 }
 
 /// Compares what two runs found, case by case and subject by subject.
@@ -74,6 +76,7 @@ pub fn compare<'a>(before: &'a Report, after: &'a Report) -> Difference<'a> {
     Difference {
         only_before: before.results.len() - changes.len(),
         only_after: rest.len(),
+        runs: runs(before, after, &changes),
         changes,
         machines: machines(&before.machine, &after.machine),
     }
@@ -135,13 +138,15 @@ impl Difference<'_> {
             .count()
     }
 
-    /// How many series are slower, and by more than this factor.
+    /// How many series are slower, and by more than this factor. Those of the machine alone do not
+    /// count: no queue is to blame for them.
     #[must_use]
     pub fn slower_than(&self, ratio: f64) -> usize {
         let slower = self
             .changes
             .iter()
-            .filter(|change| change.verdict == Verdict::Slower);
+            .filter(|change| change.verdict == Verdict::Slower)
+            .filter(|change| change.before.subject != MACHINE);
         slower.filter(|change| change.ratio > ratio).count()
     }
 
@@ -152,7 +157,10 @@ impl Difference<'_> {
         for line in &self.machines {
             text += &styles.text(&format!("not the same machine: {line}"), Look::Warning);
         }
-        if !self.machines.is_empty() {
+        for line in &self.runs {
+            text += &styles.text(&format!("not the same run: {line}"), Look::Warning);
+        }
+        if !text.is_empty() {
             text.push('\n');
         }
         for group in self.groups() {
@@ -264,6 +272,47 @@ fn machines(before: &Machine, after: &Machine) -> Vec<String> {
         ("profile", before.profile.clone(), after.profile.clone()),
         ("CPUs used", cpus(before), cpus(after)),
     ];
+    let sides = sides.map(|(what, before, after)| (what.to_owned(), before, after));
+    differing(sides)
+}
+
+/// In what two runs differ besides: revision, versions and settings.
+fn runs(before: &Report, after: &Report, changes: &[Change<'_>]) -> Vec<String> {
+    let [old, new] = [&before.machine, &after.machine];
+    let mut sides = vec![(
+        "mailring's revision".to_owned(),
+        old.revision.clone(),
+        new.revision.clone(),
+    )];
+    let both = |package: &&String| new.versions.contains_key(*package);
+    sides.extend(old.versions.keys().filter(both).map(|package| {
+        let of = |machine: &Machine| machine.versions.get(package).cloned();
+        (package.clone(), of(old), of(new))
+    }));
+    let of_settings = |told: fn(Settings) -> String| {
+        let [old, new] = [before.settings, after.settings];
+        (old.map(told), new.map(told))
+    };
+    let (old, new) = of_settings(|settings| match settings.pause_hints {
+        Some(hints) => hints.to_string(),
+        None => "default".to_owned(),
+    });
+    sides.push(("--pause".to_owned(), old, new));
+    let (old, new) = of_settings(|settings| settings.seed.to_string());
+    sides.push(("--seed".to_owned(), old, new));
+    let is_other = |change: &&Change<'_>| change.before.round_time_ms != change.after.round_time_ms;
+    if let Some(change) = changes.iter().find(is_other) {
+        let of = |series: &Series| Some(time(series.round_time_ms? * 1e6));
+        let what = format!("round of {}", change.before.case.workload);
+        sides.push((what, of(change.before), of(change.after)));
+    }
+    differing(sides)
+}
+
+/// Lines on what is not the same on both sides.
+fn differing(
+    sides: impl IntoIterator<Item = (String, Option<String>, Option<String>)>,
+) -> Vec<String> {
     let told = |side: Option<String>| side.unwrap_or_else(|| "unknown".to_owned());
     let differing = sides
         .into_iter()
@@ -336,6 +385,47 @@ mod tests {
             (1, 0)
         );
         assert_eq!(compare(&after, &before).slower_than(0.1), 0);
+    }
+
+    #[test]
+    fn no_queue_is_to_blame_for_the_machine() {
+        let of = |ns| report(vec![series(&throughput(), MACHINE, &[ns; 3])]);
+        let (before, after) = (of(10.0), of(30.0));
+        let difference = compare(&before, &after);
+        assert_eq!(difference.count(Verdict::Slower), 1);
+        assert_eq!(difference.slower_than(1.1), 0);
+    }
+
+    #[test]
+    fn what_was_measured_otherwise_is_said() {
+        let of = |revision: &str, version: &str, pause_hints, round_time_ms| {
+            let mut report = report(vec![Series {
+                round_time_ms,
+                ..series(&throughput(), "kanal", &[10.0])
+            }]);
+            report.machine.revision = Some(revision.to_owned());
+            let versions = [("kanal".to_owned(), version.to_owned())];
+            report.machine.versions = versions.into();
+            report.settings = Some(Settings {
+                pause_hints,
+                seed: 1,
+            });
+            report
+        };
+        let before = of("abc", "0.1.0", None, Some(30.0));
+        let after = of("abc-dirty", "0.1.1", Some(4), Some(0.5));
+        assert_eq!(compare(&before, &before).runs, Vec::<String>::new());
+        assert_eq!(
+            compare(&before, &after).runs,
+            [
+                "mailring's revision: abc in A, abc-dirty in B",
+                "kanal: 0.1.0 in A, 0.1.1 in B",
+                "--pause: default in A, 4 in B",
+                "round of throughput: 30.0 ms in A, 500 µs in B",
+            ]
+        );
+        let text = compare(&before, &after).text(Styles::default());
+        assert!(text.starts_with("not the same run: mailring's"), "{text}");
     }
 
     #[test]

@@ -19,4 +19,4 @@ pub(crate) mod sample;
 pub mod table;
 pub mod title;
 
-pub use model::{Ratio, Report, RoundFacts, Series};
+pub use model::{Ratio, Report, RoundFacts, Series, Settings};

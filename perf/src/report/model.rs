@@ -13,12 +13,24 @@ pub struct Report {
     pub machine: Machine,
     /// What was asked for, as a command line.
     pub command: String,
+    /// How it was measured. Files of earlier versions do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settings: Option<Settings>,
     /// Whether the user ended it before all was measured.
     pub partial: bool,
     /// What a reader should know besides: subjects left out, machines too small.
     pub notes: Vec<String>,
     /// One series for each case and subject, in the order in which they were measured.
     pub results: Vec<Series>,
+}
+
+/// What of the command line decides figures and is in no case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Spin hints after each look that found nothing; null if they were not chosen.
+    pub pause_hints: Option<u32>,
+    /// The seed of random arrivals.
+    pub seed: u64,
 }
 
 /// The rounds of one subject in one case.
@@ -33,6 +45,9 @@ pub struct Series {
     pub crowded: bool,
     /// The unit of `rounds`, `min`, `median` and `max`.
     pub unit: String,
+    /// How long a round was to last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round_time_ms: Option<f64>,
     /// Which percentile of a round's times its figure is, where it is one: `p99`, or a lower one
     /// where a round had too few samples for that. It is the same for all subjects of a case.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -46,10 +46,11 @@ mod tests {
     use crate::measure::Reading;
     use crate::report::RoundFacts;
     use crate::run::Collector;
+    use std::time::Duration;
 
     fn series(rounds: &[(&str, f64)]) -> Vec<Series> {
         let case = Case::plain(Workload::Throughput, Mode::AsShipped);
-        let mut collector = Collector::new(&case, false);
+        let mut collector = Collector::new(&case, false, Duration::ZERO);
         let facts = RoundFacts {
             ping_pong_ns: None,
             moved: false,

@@ -13,6 +13,7 @@ pub(crate) fn report(results: Vec<Series>) -> Report {
     Report {
         machine: Machine::default(),
         command: "perf".to_owned(),
+        settings: None,
         partial: false,
         notes: Vec::new(),
         results,
@@ -31,6 +32,7 @@ pub(crate) fn series(case: &Case, subject: &str, rounds: &[f64]) -> Series {
         subject: subject.to_owned(),
         crowded: false,
         unit: case.unit().to_owned(),
+        round_time_ms: None,
         figure: None,
         rounds: rounds.to_vec(),
         min,

@@ -4,21 +4,24 @@ use crate::case::{Case, Workload};
 use crate::measure::Reading;
 use crate::report::model::{Figures, percentiles, spread};
 use crate::report::{RoundFacts, Series};
+use std::time::Duration;
 
 /// The series of one case, as far as they have come.
 pub(crate) struct Collector<'a> {
     case: &'a Case,
     crowded: bool,
+    round_time: Duration,
     series: Vec<Series>,
     /// Of each series' rounds, where these are told by a percentile.
     figures: Vec<Vec<Figures>>,
 }
 
 impl<'a> Collector<'a> {
-    pub(crate) fn new(case: &'a Case, crowded: bool) -> Self {
+    pub(crate) fn new(case: &'a Case, crowded: bool, round_time: Duration) -> Self {
         Self {
             case,
             crowded,
+            round_time,
             series: Vec::new(),
             figures: Vec::new(),
         }
@@ -92,6 +95,7 @@ impl<'a> Collector<'a> {
                 case,
                 subject: subject.to_owned(),
                 crowded: self.crowded,
+                round_time_ms: Some(self.round_time.as_secs_f64() * 1e3),
                 figure: None,
                 rounds: Vec::new(),
                 min: 0.0,
@@ -121,7 +125,7 @@ mod tests {
     /// The figures of rounds of so many samples.
     fn rounds(samples: &[u64]) -> (Vec<f64>, Option<String>) {
         let case = Case::plain(Workload::Latency, Mode::AsShipped);
-        let mut collector = Collector::new(&case, false);
+        let mut collector = Collector::new(&case, false, Duration::ZERO);
         let facts = RoundFacts {
             ping_pong_ns: None,
             moved: false,

@@ -58,7 +58,7 @@ pub(crate) fn measure(
 ) -> Result<Vec<Series>, Faulty> {
     let case = &planned.case;
     let crowded = site.cpus.crowded(case.threads());
-    let mut collector = Collector::new(case, crowded);
+    let mut collector = Collector::new(case, crowded, planned.round_time);
     let mut running: Vec<_> = planned
         .subjects
         .iter()
