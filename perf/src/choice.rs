@@ -75,10 +75,11 @@ impl<'a> Choice<'a> {
 
     /// The name of the subject that another one is compared with.
     pub(crate) fn reference_for(&self, subject: &str) -> Option<&str> {
+        // The machine, which is beside the subjects, is compared with nobody.
+        let subject = self.subjects.iter().find(|other| other.name() == subject)?;
         if let Some(reference) = &self.reference {
             return Some(reference);
         }
-        let subject = self.subjects.iter().find(|other| other.name() == subject)?;
         let can = subject.abilities();
         Some(if can.is_queue && !can.many_producers {
             "mailring-spsc"
@@ -178,6 +179,7 @@ mod tests {
             choice.reference_for("disruptor-single"),
             Some("disruptor-multi")
         );
+        assert_eq!(choice.reference_for("machine"), None);
         let wanted = ["mailring".to_owned()];
         let error = Choice::of(&registry, &wanted, Some("kanal"));
         assert!(matches!(error, Err(UsageError::ReferenceNotChosen { .. })));

@@ -81,8 +81,48 @@ pub struct Row {
     /// Letters that were to be posted and were not.
     pub unsent: Option<u64>,
     /// Whether the letters came through at their rate.
-    pub kept_up: bool,
+    pub kept_up: Option<bool>,
 }
+
+/// The names of a [`Row`]'s columns.
+const COLUMNS: [&str; 36] = [
+    "workload",
+    "mode",
+    "producers",
+    "batch",
+    "capacity",
+    "payload_bytes",
+    "rate_per_s",
+    "arrivals",
+    "think_ns",
+    "time",
+    "first_cpu",
+    "second_cpu",
+    "subject",
+    "crowded",
+    "unit",
+    "rounds",
+    "moved_rounds",
+    "min",
+    "median",
+    "max",
+    "reference",
+    "ratio_min",
+    "ratio_median",
+    "ratio_max",
+    "p50_ns",
+    "p90_ns",
+    "p99_ns",
+    "p99_9_ns",
+    "p99_99_ns",
+    "max_ns",
+    "samples",
+    "over_range",
+    "negative",
+    "achieved_per_s",
+    "unsent",
+    "kept_up",
+];
 
 impl From<&Series> for Row {
     fn from(series: &Series) -> Self {
@@ -125,17 +165,19 @@ impl From<&Series> for Row {
             negative: series.negative,
             achieved_per_s: series.achieved_per_s,
             unsent: series.unsent,
-            kept_up: series.kept_up(),
+            kept_up: series.achieved_per_s.map(|_| series.kept_up()),
         }
     }
 }
 
-/// Writes a report's series as [`Row`]s below a line with their names; nothing if there is none.
+/// Writes a report's series as [`Row`]s below a line with their names.
 ///
 /// # Errors
 /// Those of `to`.
 pub fn write(report: &Report, to: &mut dyn io::Write) -> io::Result<()> {
-    let mut rows = csv::Writer::from_writer(to);
+    // By itself it writes no names where there are no rows.
+    let mut rows = csv::WriterBuilder::new().has_headers(false).from_writer(to);
+    rows.write_record(COLUMNS)?;
     for series in &report.results {
         rows.serialize(Row::from(series))?;
     }
@@ -206,7 +248,7 @@ mod tests {
         let late = &rows[0];
         assert_eq!(
             (late.moved_rounds, late.rounds, late.kept_up),
-            (1, 3, false)
+            (1, 3, Some(false))
         );
         assert_eq!(
             (late.p99_ns, late.p99_9_ns, late.max_ns),
@@ -223,12 +265,13 @@ mod tests {
         assert_eq!(
             last,
             "cores,same-waiting,1,1,1024,8,,,,,0,1,machine,false,ns/round trip,1,0,80.5,80.5,80.5\
-             ,,,,,,,,,,,,,,,,true"
+             ,,,,,,,,,,,,,,,,"
         );
     }
 
     #[test]
     fn no_series_make_no_rows() {
-        assert!(written(&report(Vec::new())).is_empty());
+        let text = String::from_utf8(written(&report(Vec::new()))).expect("text");
+        assert_eq!(text, format!("{HEADER}\n"));
     }
 }

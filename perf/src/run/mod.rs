@@ -82,7 +82,9 @@ pub(crate) fn measure(
             progress.at(case, subject.name());
             // A seed of its own for each round, the same for all subjects.
             let site = Site {
-                seed: site.seed.wrapping_add(nth as u64 * SEEDS_APART),
+                seed: site
+                    .seed
+                    .wrapping_add((nth as u64).wrapping_mul(SEEDS_APART)),
                 ..site.clone()
             };
             let before = probe(&site, case);
@@ -108,8 +110,8 @@ pub(crate) fn measure(
     Ok(collector.series())
 }
 
-/// Further than there are producers.
-const SEEDS_APART: u64 = 1_000;
+/// Further than there can be producers, each of which has a seed of its own.
+const SEEDS_APART: u64 = 2_000;
 
 fn round(
     site: &Site,
