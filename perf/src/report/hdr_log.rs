@@ -1,6 +1,6 @@
 //! Histograms as an HdrHistogram interval log, for the tools that merge and plot those.
 
-use super::{Report, names, title};
+use super::{Report, hgrm, names, title};
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{
     IntervalLogWriterBuilder, IntervalLogWriterError, Tag,
@@ -37,6 +37,9 @@ pub fn write(report: &Report, mut to: &mut dyn io::Write) -> io::Result<()> {
         let case = title::of(&series.case);
         log.write_comment(&format!("[{name}: {case}, {}{time}]", series.subject))?;
         if let Some(recorder) = &series.recorder {
+            if let Some(told) = hgrm::over_range(recorder) {
+                log.write_comment(&format!("[{told}]"))?;
+            }
             let start = Duration::from_secs(index as u64);
             let tag = Tag::new(&name);
             log.write_histogram(recorder.histogram(), start, Duration::from_secs(1), tag)

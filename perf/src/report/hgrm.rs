@@ -53,7 +53,25 @@ pub fn write(recorder: &Recorder, to: &mut dyn Write) -> io::Result<()> {
         histogram.len(),
         // The power of two that holds twice the significant digits.
         (2 * 10_u64.pow(histogram.sigfig().into())).next_power_of_two(),
-    )
+    )?;
+    // Java has no such line: its readers skip it as they do the others.
+    match over_range(recorder) {
+        Some(told) => writeln!(to, "#[{told}]"),
+        None => Ok(()),
+    }
+}
+
+/// What a histogram cannot tell: of how many of its times it has only that they are over its
+/// range. Nothing if there are none.
+pub(super) fn over_range(recorder: &Recorder) -> Option<String> {
+    let count = recorder.over_range();
+    (count > 0).then(|| {
+        format!(
+            "Over range = {count}, counted as {} and up to {}",
+            recorder.highest(),
+            recorder.max()
+        )
+    })
 }
 
 /// Writes the distribution of each series that has one into a file of its own in `folder`, which
@@ -232,6 +250,17 @@ mod tests {
         let values = text.lines().skip(2).take(6).map(|line| &line[..12]);
         let tenths = ["1.000", "10.000", "20.000", "30.000", "40.000", "50.000"];
         assert_eq!(values.map(str::trim).collect::<Vec<_>>(), tenths);
+    }
+
+    #[test]
+    fn times_over_the_range_are_told() {
+        let text = text(&recorder([1, 2 * HIGHEST_NS, 3 * HIGHEST_NS]));
+        let last = text.lines().last().expect("lines");
+        let highest = recorder([]).highest();
+        assert_eq!(
+            last,
+            format!("#[Over range = 2, counted as {highest} and up to 180000000000]")
+        );
     }
 
     #[test]
