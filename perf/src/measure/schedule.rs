@@ -22,7 +22,8 @@ pub(crate) struct Schedule {
 
 impl Schedule {
     /// On average `rate_per_s` letters a second. With several producers each has the rate of its
-    /// own, and starts at a place of its own within a gap.
+    /// own, and starts at a place of its own within a gap, which for bursts is that between two of
+    /// them.
     pub(crate) fn new(arrivals: Arrivals, rate_per_s: f64, seed: u64, place: f64) -> Self {
         let gap_ns = 1e9 / rate_per_s;
         Self {
@@ -30,7 +31,10 @@ impl Schedule {
             gap_ns,
             exponential: Exp::new(1.0).expect("a rate of one"),
             random: StdRng::seed_from_u64(seed),
-            next_ns: place * gap_ns,
+            next_ns: match arrivals {
+                Arrivals::Burst => place * gap_ns * BURST as f64,
+                Arrivals::Constant | Arrivals::Poisson => place * gap_ns,
+            },
             nth: 0,
         }
     }
@@ -105,5 +109,14 @@ mod tests {
             .take(2)
             .collect();
         assert_eq!(second, [500.0, 1_500.0]);
+    }
+
+    #[test]
+    fn bursts_of_several_producers_are_spread() {
+        let second: Vec<_> = Schedule::new(Arrivals::Burst, 1_000_000.0, 7, 0.5)
+            .take(33)
+            .collect();
+        assert!(second[..32].iter().all(|&moment| moment == 16_000.0));
+        assert_eq!(second[32], 48_000.0);
     }
 }
