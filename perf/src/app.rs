@@ -164,6 +164,7 @@ fn stop_on_interrupt() -> &'static AtomicBool {
     let _ = ctrlc::set_handler(|| {
         // Relaxed: it says when to stop and orders nothing.
         if INTERRUPT.swap(true, Ordering::Relaxed) {
+            files::remove_unfinished();
             std::process::exit(INTERRUPTED.into());
         }
     });

@@ -7,6 +7,7 @@ use crate::report::{Report, csv, hdr_log, hgrm, html, json};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use tempfile::NamedTempFile;
 
 /// A file or folder that cannot be written.
@@ -189,7 +190,22 @@ fn beside(path: &Path) -> io::Result<NamedTempFile> {
         // As any new file: what the user's mask leaves of it.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    builder.tempfile_in(folder(path))
+    let new = builder.tempfile_in(folder(path))?;
+    let mut begun = BEGUN.lock().unwrap_or_else(PoisonError::into_inner);
+    begun.push(new.path().to_owned());
+    Ok(new)
+}
+
+/// New files that were begun.
+static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes the new files that have not taken their places, for a process that ends at once.
+pub(crate) fn remove_unfinished() {
+    let begun = BEGUN.lock().unwrap_or_else(PoisonError::into_inner);
+    for path in begun.iter() {
+        // It fails for those that have taken their places: they are not there any more.
+        let _ = fs::remove_file(path);
+    }
 }
 
 /// Gives a new file the owner, where this process may, and the permissions of the one it replaces.

@@ -117,6 +117,20 @@ fn no_round_is_told_of_which_an_interrupt_left_nothing() {
     }
 }
 
+#[test]
+fn a_second_interrupt_ends_a_run_at_once_and_leaves_nothing() {
+    let mut run = Run::start(&["idle", "--duration=60s", "--subjects=mailring-mpsc", "-q"]);
+    let start = Instant::now();
+    thread::sleep(Duration::from_secs(1));
+    run.send(Signal::SIGINT);
+    thread::sleep(Duration::from_millis(300));
+    run.send(Signal::SIGINT);
+    let status = run.child.wait().expect("our own child");
+    assert_eq!(status.code(), Some(130));
+    assert!(start.elapsed() < Duration::from_secs(30));
+    assert_eq!(run.files(), 0);
+}
+
 /// No figure is of nothing, and no round is said to have moved for being cut.
 fn assert_true_as_far_as_it_goes(report: &serde_json::Value) {
     for one in report["results"].as_array().expect("results") {
