@@ -21,6 +21,8 @@ pub struct Abilities {
     pub batches: bool,
     /// Its own waiting sleeps.
     pub blocks: bool,
+    /// It holds at least so many letters, whatever is asked for.
+    pub capacity_min: usize,
 }
 
 /// Why a subject has no part in a case.
@@ -32,6 +34,9 @@ pub enum Unfit {
     /// It posts letters one by one.
     #[error("has no batches")]
     NoBatches,
+    /// It holds at least so many letters, which is more than asked for.
+    #[error("holds {0} or more")]
+    CapacityTooSmall(usize),
     /// It has no waiting that sleeps.
     #[error("cannot sleep")]
     NeverSleeps,
@@ -99,6 +104,8 @@ pub trait Measured: Sync {
             Err(Unfit::OneProducer)
         } else if case.batch > 1 && !can.batches {
             Err(Unfit::NoBatches)
+        } else if case.capacity < can.capacity_min {
+            Err(Unfit::CapacityTooSmall(can.capacity_min))
         } else if sleeps && !can.blocks {
             Err(Unfit::NeverSleeps)
         } else if !sleeps && !can.is_queue && can.blocks {
@@ -230,6 +237,7 @@ impl<S: Subject> Measured for Queue<S> {
             many_producers: S::MANY_PRODUCERS,
             batches: S::BATCHES,
             blocks: S::BLOCKS,
+            capacity_min: S::CAPACITY_MIN,
         }
     }
 

@@ -30,6 +30,9 @@ pub trait Subject: 'static {
     const BATCHES: bool;
     /// Whether its own waiting puts the thread to sleep. Where not, it spins.
     const BLOCKS: bool;
+    /// The smallest capacity it can have. Workloads with a smaller one leave it out, for it would be
+    /// a larger queue than the others.
+    const CAPACITY_MIN: usize = 2;
 
     /// The posting half.
     type Producer<L: Letter>: Producer<L>;

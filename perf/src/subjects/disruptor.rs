@@ -3,7 +3,7 @@
 //! A poller and `try_publish` leave waiting to their user, and the strategies the crate ships only
 //! spin, so as shipped it waits as this tool's [`Pause`] does.
 //!
-//! For many producers it has at least 64 slots, also where fewer are asked for.
+//! For many producers it has at least 64 slots.
 
 use super::Half;
 use crate::letter::{Batch, Letter};
@@ -14,7 +14,7 @@ use disruptor::{
 };
 
 macro_rules! disruptor {
-    ($subject:ident, $build:ident, $producer:ident, $barrier:ident, $name:literal, $about:literal, $many:literal, $slots_min:literal, $producers:expr) => {
+    ($subject:ident, $build:ident, $producer:ident, $barrier:ident, $name:literal, $about:literal, $many:literal, $capacity_min:literal, $producers:expr) => {
         #[doc = concat!("`disruptor::", stringify!($build), "`.")]
         #[derive(Debug)]
         pub struct $subject;
@@ -26,11 +26,12 @@ macro_rules! disruptor {
             const MANY_PRODUCERS: bool = $many;
             const BATCHES: bool = true;
             const BLOCKS: bool = false;
+            const CAPACITY_MIN: usize = $capacity_min;
             type Producer<L: Letter> = Half<$producer<L, SingleConsumerBarrier>>;
             type Consumer<L: Letter> = Half<EventPoller<L, $barrier>>;
 
             fn queue<L: Letter>(setting: Setting) -> (Vec<Self::Producer<L>>, Self::Consumer<L>) {
-                let slots = setting.capacity.max($slots_min);
+                let slots = setting.capacity.max(Self::CAPACITY_MIN);
                 let (poller, builder) =
                     disruptor::$build(slots, L::default, BusySpinWithSpinLoopHint)
                         .new_event_poller();
@@ -119,7 +120,7 @@ disruptor!(
     MultiProducer,
     MultiProducerBarrier,
     "disruptor-multi",
-    "disruptor for many producers, 64 slots or more",
+    "disruptor for many producers, event poller",
     true,
     64,
     |producer: MultiProducer<L, _>, producers: usize| vec![producer; producers]
@@ -132,6 +133,6 @@ disruptor!(
     "disruptor-single",
     "disruptor for one producer, event poller",
     false,
-    1,
+    2,
     |producer, _| vec![producer]
 );

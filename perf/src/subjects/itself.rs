@@ -27,6 +27,7 @@ impl Measured for Machine {
             many_producers: true,
             batches: false,
             blocks: false,
+            capacity_min: 0,
         }
     }
 

@@ -165,6 +165,7 @@ fn baseline(blocks: bool) -> Abilities {
         many_producers: false,
         batches: false,
         blocks,
+        capacity_min: 0,
     }
 }
 

@@ -297,6 +297,26 @@ fn all_are_there_in_order() {
 }
 
 #[test]
+fn one_that_would_be_larger_than_asked_for_is_left_out() {
+    let all = all();
+    for subject in all.iter().filter(|subject| subject.abilities().is_queue) {
+        let fits = |capacity| {
+            subject.fits(&Case {
+                capacity,
+                ..Case::plain(Workload::Throughput, Mode::SameWaiting)
+            })
+        };
+        assert_eq!(fits(64), Ok(()), "{}", subject.name());
+        let expected = match subject.name() {
+            "disruptor-multi" => Err(Unfit::CapacityTooSmall(64)),
+            _ => Ok(()),
+        };
+        assert_eq!(fits(32), expected, "{}", subject.name());
+        assert_eq!(fits(2), expected, "{}", subject.name());
+    }
+}
+
+#[test]
 fn facts_are_well_formed() {
     let manifest = include_str!("../../Cargo.toml");
     let all = all();
