@@ -71,6 +71,13 @@ impl<T> Ring<T> {
                 order!(t1, Acquire),
             ) {
                 Ok(_) => {
+                    if want == 1 {
+                        let ahead = tail + self.fixed.config.ahead();
+                        // Not a line from which the consumer is about to take letters one by one.
+                        if ahead < limit {
+                            self.fixed.slots.ask_for(ahead, 1);
+                        }
+                    }
                     return Ok(Claim {
                         ring: self,
                         first: tail & SEQUENCE,
@@ -197,7 +204,6 @@ impl<T> protocol::Claim<T> for Claim<'_, T> {
     fn publish(self, letter: T) -> Result<(), T> {
         debug_assert_eq!(self.count, 1, "a letter for each slot");
         let slots = &self.ring.fixed.slots;
-        slots.ask_for(self.first + self.ring.fixed.config.ahead(), 1);
         // SAFETY: by R1 and R2 no other thread touches the cell until it is published.
         slots.slot(self.first).value.with_mut(|cell| unsafe {
             (*cell).write(letter);
