@@ -34,7 +34,7 @@ pub(crate) fn run<S: Subject, L: Letter>(
         let thread = told.recv().expect("the thread says who it is");
         thread::sleep(SETTLE);
         let start = (Instant::now(), cpu_time(thread));
-        thread::sleep(duration);
+        sleep(site, duration);
         let end = (Instant::now(), cpu_time(thread));
         producers[0].post(L::new(0));
         // And if it should get lost, the consumer ends without it.
@@ -42,6 +42,18 @@ pub(crate) fn run<S: Subject, L: Letter>(
         let used = end.1?.saturating_sub(start.1?);
         Some(used.as_secs_f64() * 100.0 / (end.0 - start.0).as_secs_f64())
     })
+}
+
+/// Sleeps so long, or until the user wants to stop.
+fn sleep(site: &Site, duration: Duration) {
+    const SLICE: Duration = Duration::from_millis(100);
+    let start = Instant::now();
+    while !site.is_interrupted() {
+        match duration.saturating_sub(start.elapsed()) {
+            Duration::ZERO => return,
+            left => thread::sleep(left.min(SLICE)),
+        }
+    }
 }
 
 /// The system's number of a thread.

@@ -31,7 +31,7 @@ pub(crate) struct Outcome {
     pub(crate) service: Recorder,
     /// Letters taken a second.
     pub(crate) achieved_per_s: f64,
-    /// Letters that were not posted, for too much time had passed.
+    /// About how many letters were not posted, for too much time had passed.
     pub(crate) unsent: u64,
 }
 
@@ -131,7 +131,7 @@ const START_NS: f64 = 50_000.0;
 #[derive(Default)]
 struct Done {
     posted: u64,
-    /// Letters not posted, for twice the time and a second had passed.
+    /// About how many were not, for twice the time and a second had passed.
     unsent: u64,
 }
 
@@ -140,7 +140,7 @@ fn post_all<L: Letter, W: Way>(
     site: &Site,
     case: &Case,
     producer: &mut impl Producer<L>,
-    schedule: Schedule,
+    mut schedule: Schedule,
     start: Ticks,
     duration: Duration,
 ) -> Done {
@@ -148,15 +148,14 @@ fn post_all<L: Letter, W: Way>(
     let mut pause = site.pause(crowded);
     let duration_ns = duration.as_nanos() as f64;
     let give_up = start + site.clock.ticks(2.0 * duration_ns + 1e9) as u64;
-    let mut moments = schedule.take_while(|&moment_ns| moment_ns < duration_ns);
     let mut done = Done::default();
-    while let Some(moment_ns) = moments.next() {
+    while let Some(moment_ns) = schedule.next().filter(|&moment| moment < duration_ns) {
         let intended = start + site.clock.ticks(moment_ns) as u64;
         let Some(now) = wait_until(site, intended, crowded) else {
             break;
         };
         if now > give_up {
-            done.unsent = 1 + moments.count() as u64;
+            done.unsent = 1 + schedule.about_until(duration_ns);
             break;
         }
         W::post(producer, &mut pause, L::pair(intended, now));

@@ -97,7 +97,7 @@ pub struct Reading {
     pub recorder: Option<Recorder>,
     /// Letters a second that really came through, in an open loop.
     pub achieved_per_s: Option<f64>,
-    /// Letters that were to be posted and were not, for it was over before.
+    /// About how many letters were to be posted and were not, for it was over before.
     pub unsent: u64,
 }
 

@@ -81,10 +81,10 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(
     Ok(recorder)
 }
 
-/// Stays awake and does nothing.
+/// Stays awake and does nothing, until the user wants to stop.
 pub(crate) fn think(site: &Site, ns: u64) {
     let until = site.clock.now() + site.clock.ticks(ns as f64) as u64;
-    while site.clock.now() < until {
+    while site.clock.now() < until && !site.is_interrupted() {
         std::hint::spin_loop();
     }
 }

@@ -40,6 +40,14 @@ impl Schedule {
     }
 }
 
+impl Schedule {
+    /// About how many there are from the next one on until then.
+    pub(crate) fn about_until(&self, end_ns: f64) -> u64 {
+        // Below zero it is none.
+        ((end_ns - self.next_ns) / self.gap_ns).ceil() as u64
+    }
+}
+
 impl Iterator for Schedule {
     type Item = f64;
 
@@ -81,6 +89,20 @@ mod tests {
         assert!(moments[..32].iter().all(|&moment| moment == 0.0));
         assert!(moments[32..64].iter().all(|&moment| moment == 32_000.0));
         assert_eq!(moments[64], 64_000.0);
+    }
+
+    #[test]
+    fn what_is_left_is_told_without_going_through_it() {
+        for arrivals in [Arrivals::Constant, Arrivals::Poisson, Arrivals::Burst] {
+            let mut schedule = Schedule::new(arrivals, 1_000_000.0, 7, 0.0);
+            schedule.by_ref().take(1_000).for_each(drop);
+            let about = schedule.about_until(1e8) as f64;
+            let count = schedule.take_while(|&moment| moment < 1e8).count() as f64;
+            assert!((about / count - 1.0).abs() < 0.02, "{about} of {count}");
+        }
+        let mut over = Schedule::new(Arrivals::Constant, 1_000_000.0, 7, 0.0);
+        over.by_ref().take(3).for_each(drop);
+        assert_eq!(over.about_until(1_000.0), 0);
     }
 
     #[test]

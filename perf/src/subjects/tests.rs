@@ -11,7 +11,7 @@ use crate::subject::{Consumer, Producer, Setting, Subject};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Letters of each thread that posts.
 const COUNT: u64 = 1_000;
@@ -407,6 +407,29 @@ fn a_sleeping_baseline_stops_when_asked_to() {
             assert!(recorder.count() <= 1);
         }
     }
+}
+
+#[test]
+fn what_takes_long_ends_when_asked_to() {
+    static INTERRUPTED: AtomicBool = AtomicBool::new(true);
+    let all = all();
+    let site = site(Cpus::all(), &INTERRUPTED);
+    let start = Instant::now();
+    for subject in all.iter().filter(|subject| subject.name() == "std-mpsc") {
+        let hour = Duration::from_secs(3_600);
+        let case = Case::plain(Workload::Idle, Mode::AsShipped);
+        match subject.round(&site, &case, Effort::Time(hour)) {
+            Ok(_) | Err(RoundError::Unfit(Unfit::Untold)) => {}
+            Err(fault) => panic!("{fault}"),
+        }
+        let case = Case {
+            think_ns: Some(hour.as_nanos() as u64),
+            ..Case::plain(Workload::Rtt, Mode::AsShipped)
+        };
+        let round = subject.round(&site, &case, Effort::Count(100));
+        assert!(round.is_ok(), "{round:?}");
+    }
+    assert!(start.elapsed() < Duration::from_secs(60));
 }
 
 fn one_cpu() -> Cpus {
