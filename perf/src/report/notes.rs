@@ -13,7 +13,7 @@ pub(crate) const MACHINE: &str = "machine";
 pub(crate) fn notes(table: &str, series: &[Series], left_out: &[String], styles: Styles) -> String {
     let explained = [
         few(series),
-        ratio(series),
+        ratio(series).or_else(|| no_ratio(series)),
         spread(series),
         unknown(table),
         machine(series),
@@ -85,6 +85,19 @@ fn ratio(series: &[Series]) -> Option<String> {
     Some(format!(
         "{head}: {names} by subject, {rounds}; below 1, {who} takes less"
     ))
+}
+
+/// That nobody is there to compare with, where there are several to compare.
+fn no_ratio(series: &[Series]) -> Option<String> {
+    let mut queues = series.iter().filter(|series| series.subject != MACHINE);
+    let first = queues.next()?;
+    let has_two = queues.any(|other| other.subject != first.subject);
+    let has_ours = series
+        .iter()
+        .any(|series| series.subject.starts_with("mailring-"));
+    (has_two && !has_ours).then(|| {
+        "no reference among the subjects: --reference NAME makes one of them that".to_owned()
+    })
 }
 
 /// The fastest first, and the machine alone at the end.
