@@ -69,6 +69,9 @@ fn measure(registry: &Registry, command: &Command, common: &Common) -> Result<Ex
         // Before any queue is built: some count the CPUs of the thread that builds them.
         place::pin_to(cpus.numbers());
     }
+    if cpus.numbers().is_empty() {
+        return Err(UsageError::NoCpus.into());
+    }
     let planner = Planner {
         choice: &choice,
         cpus: &cpus,

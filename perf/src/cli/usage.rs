@@ -19,6 +19,8 @@ pub(crate) enum UsageError {
         cpus: String,
         hint: &'static str,
     },
+    #[error("the system names no CPU that this process may use")]
+    NoCpus,
     #[error("nothing to measure: {0}")]
     Nothing(String),
     #[error(
