@@ -101,8 +101,8 @@ fn no_ratio(series: &[Series]) -> Option<String> {
 }
 
 /// The fastest first, and the machine alone at the end.
-pub(crate) fn sorted(series: &[Series]) -> Vec<&Series> {
-    let mut sorted: Vec<_> = series.iter().collect();
+pub(crate) fn sorted<'a>(series: impl IntoIterator<Item = &'a Series>) -> Vec<&'a Series> {
+    let mut sorted: Vec<_> = series.into_iter().collect();
     sorted.sort_by(|one, other| {
         let is_last = |series: &Series| series.subject == MACHINE;
         let machine_last = is_last(one).cmp(&is_last(other));

@@ -1,7 +1,7 @@
 //! Which series belong together: in a chart, beside each other, under one heading.
 
 use crate::case::{Case, Mode, Time, Workload};
-use crate::report::notes::MACHINE;
+use crate::report::notes::sorted;
 use crate::report::{Series, title};
 
 /// The series of cases that differ only in who waits and from when a latency counts.
@@ -89,13 +89,7 @@ impl<'a> Chart<'a> {
 
     /// Its series, those that take less first, and the machine alone at the end.
     pub(super) fn sorted(&self) -> Vec<&'a Series> {
-        let mut sorted = self.series.clone();
-        sorted.sort_by(|one, other| {
-            let is_last = |series: &Series| series.subject == MACHINE;
-            let machine_last = is_last(one).cmp(&is_last(other));
-            machine_last.then(one.median.total_cmp(&other.median))
-        });
-        sorted
+        sorted(self.series.iter().copied())
     }
 }
 
