@@ -219,8 +219,8 @@ fn results_are_as_their_contract_says() {
 fn each_subject_goes_through_each_workload() {
     let shapes = ["--producers=1,3", "--batch=1,16", "--payload=8,56"];
     let all = little(&[&LITTLE[..], &shapes].concat());
-    // 13 queues unbatched and 5 of them batched by one producer; 10 and 2 by three; 2 sizes, modes.
-    assert_eq!(all.len(), ((13 + 5) + (10 + 2)) * 2 * 2);
+    // 14 queues unbatched and 5 of them batched by one producer; 10 and 2 by three; 2 sizes, modes.
+    assert_eq!(all.len(), ((14 + 5) + (10 + 2)) * 2 * 2);
     let rtt = ["rtt", "--round-time=1ms", "--rounds=1", "-q"];
     let all = little(&rtt);
     for one in &all {

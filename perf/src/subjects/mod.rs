@@ -17,7 +17,7 @@ mod tokio_mpsc;
 
 pub use crossbeam_array_queue::CrossbeamArrayQueue;
 pub use crossbeam_channel::CrossbeamChannel;
-pub use crossfire::Crossfire;
+pub use crossfire::{Crossfire, CrossfireSpsc};
 pub use disruptor::{DisruptorMulti, DisruptorSingle};
 pub use flume::Flume;
 pub(crate) use itself::Machine;
@@ -45,6 +45,7 @@ pub fn all() -> Registry {
         .with::<Kanal>()
         .with::<Flume>()
         .with::<Crossfire>()
+        .with::<CrossfireSpsc>()
         .with::<Thingbuf>()
         .with::<Rtrb>()
         .with::<TokioMpsc>()
