@@ -119,7 +119,16 @@ fn no_round_is_told_of_which_an_interrupt_left_nothing() {
 
 #[test]
 fn a_second_interrupt_ends_a_run_at_once_and_leaves_nothing() {
-    let mut run = Run::start(&["idle", "--duration=60s", "--subjects=mailring-mpsc", "-q"]);
+    // A stream's round goes on to its end.
+    let mut run = Run::start(&[
+        "throughput",
+        "--round-time=60s",
+        "--rounds=1",
+        "--batch=1",
+        "--producers=1",
+        "--subjects=mailring-mpsc",
+        "-q",
+    ]);
     let start = Instant::now();
     thread::sleep(Duration::from_secs(1));
     run.send(Signal::SIGINT);
