@@ -82,10 +82,12 @@ pub struct Row {
     pub unsent: Option<u64>,
     /// Whether the letters came through at their rate.
     pub kept_up: Option<bool>,
+    /// Letters a second of all producers together, by the median of a throughput.
+    pub per_s: Option<f64>,
 }
 
 /// The names of a [`Row`]'s columns.
-const COLUMNS: [&str; 36] = [
+const COLUMNS: [&str; 37] = [
     "workload",
     "mode",
     "producers",
@@ -122,6 +124,7 @@ const COLUMNS: [&str; 36] = [
     "achieved_per_s",
     "unsent",
     "kept_up",
+    "per_s",
 ];
 
 impl From<&Series> for Row {
@@ -166,6 +169,7 @@ impl From<&Series> for Row {
             achieved_per_s: series.achieved_per_s,
             unsent: series.unsent,
             kept_up: series.achieved_per_s.map(|_| series.kept_up()),
+            per_s: series.per_s,
         }
     }
 }
@@ -193,7 +197,7 @@ mod tests {
     const HEADER: &str = "workload,mode,producers,batch,capacity,payload_bytes,rate_per_s,arrivals,\
         think_ns,time,first_cpu,second_cpu,subject,crowded,unit,rounds,moved_rounds,min,median,\
         max,reference,ratio_min,ratio_median,ratio_max,p50_ns,p90_ns,p99_ns,p99_9_ns,p99_99_ns,\
-        max_ns,samples,over_range,negative,achieved_per_s,unsent,kept_up";
+        max_ns,samples,over_range,negative,achieved_per_s,unsent,kept_up,per_s";
 
     fn sample() -> Report {
         let latency = Case {
@@ -265,7 +269,7 @@ mod tests {
         assert_eq!(
             last,
             "cores,same-waiting,1,1,1024,8,,,,,0,1,machine,false,ns/round trip,1,0,80.5,80.5,80.5\
-             ,,,,,,,,,,,,,,,,"
+             ,,,,,,,,,,,,,,,,,"
         );
     }
 

@@ -1,6 +1,5 @@
 //! The result file, as JSON.
 
-use super::model::spread;
 use super::{Report, Series};
 use std::fs;
 use std::io;
@@ -68,9 +67,9 @@ fn finite(report: &Report) -> Report {
             let all_finite = ratio.rounds.iter().all(|round| round.is_finite());
             !all_finite || spread(ratio.min, ratio.median, ratio.max) != [true; 3]
         });
-        series
-            .achieved_per_s
-            .take_if(|achieved| !achieved.is_finite());
+        for per_s in [&mut series.achieved_per_s, &mut series.per_s] {
+            per_s.take_if(|per_s| !per_s.is_finite());
+        }
         for facts in &mut series.round_facts {
             facts
                 .ping_pong_ns
@@ -92,7 +91,7 @@ fn keep_finite(series: &mut Series) {
         .round_facts
         .retain(|_| *is_kept.next().unwrap_or(&true));
     series.rounds.retain(|round| round.is_finite());
-    (series.min, series.median, series.max) = spread(&series.rounds);
+    series.sum_up();
     series.ratio = None;
 }
 

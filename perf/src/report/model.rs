@@ -1,6 +1,6 @@
 //! The result file: what a run found, in the form in which it is written and read again.
 
-use crate::case::{Arrivals, Case};
+use crate::case::{Arrivals, Case, Workload};
 use crate::machine::Machine;
 use crate::recorder::Recorder;
 use serde::{Deserialize, Serialize};
@@ -60,6 +60,9 @@ pub struct Series {
     pub median: f64,
     /// The largest of them.
     pub max: f64,
+    /// Letters a second of all producers together, by the median; for throughputs alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_s: Option<f64>,
     /// The reference divided by this subject, round by round; nothing for the reference itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<Ratio>,
@@ -94,6 +97,13 @@ impl Series {
     #[must_use]
     pub fn moved(&self) -> usize {
         self.round_facts.iter().filter(|facts| facts.moved).count()
+    }
+
+    /// Makes the sums of its rounds' figures what they are.
+    pub(crate) fn sum_up(&mut self) {
+        (self.min, self.median, self.max) = spread(&self.rounds);
+        let is_stream = self.case.workload == Workload::Throughput && self.median > 0.0;
+        self.per_s = is_stream.then(|| 1e9 / self.median);
     }
 
     /// Which percentile its rounds are told by. Files of earlier versions do not say: there it is
@@ -215,7 +225,7 @@ pub(crate) fn percentiles(recorder: &Recorder) -> BTreeMap<String, Option<u64>> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::{Mode, Workload};
+    use crate::case::Mode;
     use crate::report::sample::series;
 
     fn at(arrivals: Arrivals, achieved_per_s: f64, samples: u64, unsent: u64) -> Series {

@@ -22,12 +22,11 @@ pub(crate) fn report(results: Vec<Series>) -> Report {
 
 /// A series of these rounds, in none of which anything moved.
 pub(crate) fn series(case: &Case, subject: &str, rounds: &[f64]) -> Series {
-    let (min, median, max) = spread(rounds);
     let still = RoundFacts {
         ping_pong_ns: Some([100.0, 110.0]),
         moved: false,
     };
-    Series {
+    let mut series = Series {
         case: case.clone(),
         subject: subject.to_owned(),
         crowded: false,
@@ -35,9 +34,10 @@ pub(crate) fn series(case: &Case, subject: &str, rounds: &[f64]) -> Series {
         round_time_ms: None,
         figure: None,
         rounds: rounds.to_vec(),
-        min,
-        median,
-        max,
+        min: 0.0,
+        median: 0.0,
+        max: 0.0,
+        per_s: None,
         ratio: None,
         round_facts: vec![still; rounds.len()],
         percentiles: None,
@@ -47,7 +47,9 @@ pub(crate) fn series(case: &Case, subject: &str, rounds: &[f64]) -> Series {
         achieved_per_s: None,
         unsent: None,
         recorder: None,
-    }
+    };
+    series.sum_up();
+    series
 }
 
 /// A recorder of these times.

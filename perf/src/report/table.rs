@@ -79,17 +79,35 @@ pub(crate) fn heading(case: &Case) -> String {
 /// Throughput and idling: all that is known are the rounds.
 fn figures(series: &[Series], styles: Styles) -> String {
     let head = ratio_head(series);
-    let header = ["subject", "median", "min", "max", &head, "min–max"];
+    let is_told = |series: &Series| series.per_s >= Some(PER_S_MIN);
+    let rate = series.iter().any(is_told).then_some("M/s");
+    let mut header = vec!["subject", "median", "min", "max"];
+    header.extend(rate);
+    header.extend([&*head, "min–max"]);
     let rows: Vec<_> = sorted(series)
         .into_iter()
         .map(|series| {
             let mut cells = vec![label(series)];
             cells.extend([series.median, series.min, series.max].map(figure));
+            cells.extend(rate.map(|_| millions(series.per_s)));
             cells.extend(ratio_and_range(series));
             (look(series), cells)
         })
         .collect();
     styles.table(&header, &rows)
+}
+
+/// Letters a second below which millions of them say nothing, and figures are so long that there is
+/// no room for them.
+const PER_S_MIN: f64 = 1e4;
+
+/// Millions a second.
+fn millions(per_s: Option<f64>) -> String {
+    match per_s {
+        Some(per_s) if per_s < PER_S_MIN => "<0.01".to_owned(),
+        Some(per_s) => figure(per_s / 1e6),
+        None => NOTHING.to_owned(),
+    }
 }
 
 /// Round trips, whose tails are known as well.

@@ -2,7 +2,7 @@
 
 use crate::case::{Case, Workload};
 use crate::measure::Reading;
-use crate::report::model::{Figures, percentiles, spread};
+use crate::report::model::{Figures, percentiles};
 use crate::report::{RoundFacts, Series};
 use std::time::Duration;
 
@@ -55,7 +55,7 @@ impl<'a> Collector<'a> {
             self.choose_figure();
         }
         for series in &mut self.series {
-            (series.min, series.median, series.max) = spread(&series.rounds);
+            series.sum_up();
             if let Some(recorder) = &series.recorder {
                 series.percentiles = Some(percentiles(recorder));
                 series.samples = Some(recorder.count());
@@ -101,6 +101,7 @@ impl<'a> Collector<'a> {
                 min: 0.0,
                 median: 0.0,
                 max: 0.0,
+                per_s: None,
                 ratio: None,
                 round_facts: Vec::new(),
                 percentiles: None,

@@ -52,11 +52,11 @@ fn throughput_is_told_with_its_spread_and_the_ratio() {
         plain(&[theirs, fast, ours]),
         "throughput, as shipped: 2 producers, batches of 16, capacity 1024, 8 bytes\n  \
            [ns/letter]\n\
-         subject        median   min   max  ours/it      min–max\n\
-         ───────────────────────────────────────────────────────\n\
-         fast             5.00  5.00  5.00     2.20    2.20–2.20\n\
-         mailring-mpsc    11.0  10.0  12.0        –            –\n\
-         kanal            22.0  21.0  30.0    0.375  0.250–0.500\n\
+         subject        median   min   max   M/s  ours/it      min–max\n\
+         ─────────────────────────────────────────────────────────────\n\
+         fast             5.00  5.00  5.00   200     2.20    2.20–2.20\n\
+         mailring-mpsc    11.0  10.0  12.0  90.9        –            –\n\
+         kanal            22.0  21.0  30.0  45.5    0.375  0.250–0.500\n\
          ours/it: mailring-mpsc by subject, round by round; below 1, ours takes less\n"
     );
 }
