@@ -106,6 +106,7 @@ fn no_round_is_told_of_which_an_interrupt_left_nothing() {
     for arguments in [
         &["rtt", "--round-time=30s", "--rounds=1"][..],
         &["cores", "--round-time=30s", "--rounds=2"],
+        &["idle", "--duration=30s", "--rounds=1"],
         &["latency", "--duration=100ms", "--rounds=100"],
     ] {
         let run = Run::start(&[arguments, &["--subjects=mailring-mpsc", "-q"]].concat());

@@ -126,12 +126,13 @@ fn round(
 }
 
 /// What counts of a round during which the user asked to stop. Round trips that end early are
-/// still warming up, or few; a rate is not missed by who was told to end.
+/// still warming up, or few, and so is a consumer that idles; a rate is not missed by who was told
+/// to end.
 fn cut(case: &Case, readings: Vec<Reading>) -> Vec<Reading> {
     let is_empty = |recorder: &Recorder| recorder.count() == 0;
-    let counts = |reading: &Reading| {
-        case.workload != Workload::Rtt && !reading.recorder.as_ref().is_some_and(is_empty)
-    };
+    let is_too_short = matches!(case.workload, Workload::Rtt | Workload::Idle);
+    let counts =
+        |reading: &Reading| !is_too_short && !reading.recorder.as_ref().is_some_and(is_empty);
     let counting = readings.into_iter().filter(counts);
     let without_rate = counting.map(|reading| Reading {
         achieved_per_s: None,
@@ -190,7 +191,7 @@ mod tests {
         let latency = of(Workload::Latency);
         assert_eq!(latency.len(), 1);
         assert_eq!((latency[0].achieved_per_s, latency[0].unsent), (None, 0));
-        assert!(of(Workload::Rtt).is_empty());
+        assert!(of(Workload::Rtt).is_empty() && of(Workload::Idle).is_empty());
         let plain = Case::plain(Workload::Throughput, Mode::AsShipped);
         assert_eq!(cut(&plain, vec![Reading::default()]).len(), 1);
     }
