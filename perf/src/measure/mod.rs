@@ -124,7 +124,9 @@ impl Reading {
 
 /// A queue that did not do what a queue must.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it lost, doubled or changed letters: {taken} letters taken, {posted} posted")]
+#[error(
+    "is no sound queue: it lost, doubled or changed letters: {taken} letters taken, {posted} posted"
+)]
 pub struct Unsound {
     /// Letters posted.
     pub posted: u64,

@@ -41,9 +41,9 @@ const MOVED: f64 = 1.5;
 /// Round trips of a look at the cache line's state.
 const PROBED_TRIPS: u64 = 1_000;
 
-/// A subject that turned out not to be a sound queue.
+/// A round that could not be measured: the subject is no sound queue, or the system refused.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("{subject} is no sound queue: {fault}")]
+#[error("{subject}: {fault}")]
 pub(crate) struct Faulty {
     subject: &'static str,
     fault: RoundError,
