@@ -1,30 +1,26 @@
 //! The subjects this tool brings: our rings, their peers in their best idiomatic form, and what
 //! the machine itself can do.
 
+mod channels;
 mod crossbeam_array_queue;
-mod crossbeam_channel;
 mod crossfire;
 mod disruptor;
-mod flume;
 mod itself;
 mod kanal;
 mod mailring;
 mod raw;
 mod rtrb;
-mod std_mpsc;
 mod thingbuf;
 mod tokio_mpsc;
 
+pub use channels::{CrossbeamChannel, Flume, StdMpsc};
 pub use crossbeam_array_queue::CrossbeamArrayQueue;
-pub use crossbeam_channel::CrossbeamChannel;
 pub use crossfire::{Crossfire, CrossfireSpsc};
 pub use disruptor::{DisruptorMulti, DisruptorSingle};
-pub use flume::Flume;
 pub(crate) use itself::Machine;
 pub use kanal::Kanal;
 pub use mailring::{MailringMpsc, MailringSpsc};
 pub use rtrb::Rtrb;
-pub use std_mpsc::StdMpsc;
 pub use thingbuf::Thingbuf;
 pub use tokio_mpsc::TokioMpsc;
 
