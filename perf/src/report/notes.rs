@@ -96,7 +96,7 @@ fn no_ratio(series: &[Series]) -> Option<String> {
         .iter()
         .any(|series| series.subject.starts_with("mailring-"));
     (has_two && !has_ours).then(|| {
-        "no reference among the subjects: --reference NAME makes one of them that".to_owned()
+        "no reference among the subjects: choose one of them by --reference NAME".to_owned()
     })
 }
 

@@ -73,7 +73,7 @@ fn round_trips_are_told_with_their_tails() {
          ──────────────────────────────────────────────────\n\
          kanal     250 ns  4.95 µs      ·        –        –\n\
          flume    2.00 ms        ·      ·        –        –\n\
-         no reference among the subjects: --reference NAME makes one of them that\n\
+         no reference among the subjects: choose one of them by --reference NAME\n\
          ·: fewer than 10 samples above it\n"
     );
 }
