@@ -23,6 +23,12 @@ pub mod wait;
 
 pub mod ring;
 
+pub mod letter;
+
+pub mod mailbox;
+
+pub mod processor;
+
 #[cfg(mailring_loom)]
 pub mod model;
 

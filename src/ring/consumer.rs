@@ -11,8 +11,9 @@ use super::leftovers::Published;
 use super::protocol::{Counters, OwnerState, Ring};
 use super::take_future::TakeFuture;
 use super::undelivered::Undelivered;
+use super::waiting::wait_idle;
 use crate::sync::{Arc, Clock, SystemClock};
-use crate::wait::{Chase, Idle, Next, pause_for_ns};
+use crate::wait::{Chase, pause_for_ns};
 use core::task::{Context, Poll};
 use core::time::Duration;
 use std::time::Instant;
@@ -97,7 +98,7 @@ impl<R: Ring> Consumer<R> {
             if let Some(letter) = self.take_published() {
                 return Ok(letter);
             }
-            match self.wait_until(None) {
+            match self.wait_until(None, || false) {
                 Waited::Finished => return Err(Closed(())),
                 Waited::Kicked => self.kicked = true,
                 Waited::Letters | Waited::TimedOut => {}
@@ -130,7 +131,7 @@ impl<R: Ring> Consumer<R> {
             if let Some(letter) = self.take_published() {
                 return Ok(letter);
             }
-            match self.wait_until(deadline) {
+            match self.wait_until(deadline, || false) {
                 Waited::TimedOut => return Err(TakeTimeoutError::Timeout),
                 Waited::Finished => return Err(TakeTimeoutError::Closed),
                 Waited::Kicked => self.kicked = true,
@@ -267,7 +268,7 @@ impl<R: Ring> Consumer<R> {
         if self.has_letters() {
             return Waited::Letters;
         }
-        self.wait_until(None)
+        self.wait_until(None, || false)
     }
 
     /// As [`wait`](Self::wait), but no longer than until `deadline`.
@@ -278,7 +279,7 @@ impl<R: Ring> Consumer<R> {
         if self.has_letters() {
             return Waited::Letters;
         }
-        self.wait_until(Some(deadline))
+        self.wait_until(Some(deadline), || false)
     }
 
     /// Takes a kick that a wait for a letter has skipped.
@@ -288,7 +289,11 @@ impl<R: Ring> Consumer<R> {
     }
 
     #[cold]
-    fn wait_until(&mut self, deadline: Option<Instant>) -> Waited {
+    pub(super) fn wait_until(
+        &mut self,
+        deadline: Option<Instant>,
+        unless: impl FnMut() -> bool,
+    ) -> Waited {
         let Self {
             ring,
             side,
@@ -303,7 +308,7 @@ impl<R: Ring> Consumer<R> {
             pause_for_ns(pause_ns);
         }
         let mut idle = ring.config().consumer_idle(ring.handles());
-        let waited = wait_idle(&**ring, side, &mut idle, deadline);
+        let waited = wait_idle(&**ring, side, &mut idle, deadline, unless);
         chase.gap_was(idle.waited_ns());
         *waited_at = ring.cursor(side);
         waited
@@ -419,44 +424,6 @@ impl<R: Ring> Consumer<R> {
 
     fn cursor(&self) -> u64 {
         self.ring.cursor(&self.side)
-    }
-}
-
-/// Looks, and does what the strategy says between looks, until there is something to report.
-fn wait_idle<R: Ring>(
-    ring: &R,
-    side: &mut R::ConsumerSide,
-    idle: &mut Idle<'_>,
-    deadline: Option<Instant>,
-) -> Waited {
-    loop {
-        if ring.has_letters(side) {
-            return Waited::Letters;
-        }
-        let state = match idle.next() {
-            Next::Look => continue,
-            Next::LookAround => match ring.state(side) {
-                // The end and a kick are reported also where the time is over.
-                OwnerState::Look | OwnerState::Hole
-                    if deadline.is_some_and(|deadline| Instant::now() >= deadline) =>
-                {
-                    OwnerState::Asleep
-                }
-                state => state,
-            },
-            Next::Park => ring.park(side, deadline),
-        };
-        match state {
-            OwnerState::Look | OwnerState::Hole => {}
-            OwnerState::Kicked => {
-                ring.take_kick();
-                return Waited::Kicked;
-            }
-            OwnerState::Finished => return Waited::Finished,
-            // The last look: a letter that came in time is not a timeout.
-            OwnerState::Asleep if ring.has_letters(side) => return Waited::Letters,
-            OwnerState::Asleep => return Waited::TimedOut,
-        }
     }
 }
 

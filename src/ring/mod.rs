@@ -23,6 +23,7 @@ mod take_future;
 #[cfg(all(test, not(mailring_loom)))]
 mod tests;
 mod undelivered;
+mod waiting;
 
 pub use batch::{Batch, Buffered, IntoBatch};
 pub use budget::Budget;

@@ -131,8 +131,15 @@ pub trait Ring: Sealed + Sized {
     /// Takes a kick that was reported, before its work is looked at.
     fn take_kick(&self);
 
-    /// Sleeps until woken or past the deadline, unless there is a reason not to.
-    fn park(&self, side: &mut Self::ConsumerSide, deadline: Option<Instant>) -> OwnerState;
+    /// Sleeps until woken or past the deadline, unless there is a reason not to. `unless` is asked
+    /// once more after it has been announced that the consumer sleeps: whoever makes what it looks
+    /// for, and then ends the sleep, is seen here or finds the sleeper.
+    fn park(
+        &self,
+        side: &mut Self::ConsumerSide,
+        deadline: Option<Instant>,
+        unless: &mut dyn FnMut() -> bool,
+    ) -> OwnerState;
 
     /// Arranges for `cx` to be woken instead of sleeping.
     fn poll_park(&self, side: &mut Self::ConsumerSide, cx: &Context<'_>) -> OwnerState;

@@ -7,7 +7,7 @@ use super::slots::Slots;
 use super::{Consumer, Producer};
 use crate::ring::builder;
 use crate::ring::capacity::{self, CapacityError};
-use crate::sync::{Arc, AtomicU32, AtomicU64, AtomicUsize, Counter};
+use crate::sync::{Arc, AtomicU64, AtomicUsize, Counter};
 use crate::wait::{Hook, Line, Sleeper};
 use crossbeam_utils::CachePadded;
 
@@ -76,7 +76,7 @@ impl Builder {
         } = options;
         let slots = Slots::new(config.capacity, reserved, start)?;
         let pending = capacity::allocate(config.capacity, reserved, |_| {
-            CachePadded::new(AtomicU32::new(0))
+            CachePadded::new(AtomicU64::new(0))
         })?;
         let ring = Arc::new(Ring {
             tail: CachePadded::new(AtomicU64::new(start)),

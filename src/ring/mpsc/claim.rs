@@ -159,6 +159,13 @@ impl<T> Ring<T> {
         }
     }
 
+    /// Ends a park and leaves no flag behind; whether there was one, which the caller is to end.
+    pub(super) fn end_sleep(&self) -> bool {
+        // AcqRel: pairs with the park exchange; what the caller made before is seen by an owner
+        // that goes to sleep after this.
+        self.tail.fetch_and(!PARKED, order!(n, AcqRel)) & PARKED != 0
+    }
+
     /// Sets `flag` and ends a park, in one exchange: for closing and kicking. Returns the tail
     /// before.
     pub(super) fn set_flags(&self, flag: u64) -> u64 {

@@ -5,6 +5,7 @@ use super::owner::Owner;
 use super::shared::Ring;
 use super::words::{KICK, PARKED};
 use super::{Consumer, Producer};
+use crate::ring::consumer::Waited;
 use crate::ring::error::Refusal;
 use crate::ring::post_future::PostFuture;
 use crate::ring::protocol::{self, Config, Counters, OwnerState, TimedOut, Turn};
@@ -146,8 +147,13 @@ impl<T> protocol::Ring for Ring<T> {
         self.clear_kick();
     }
 
-    fn park(&self, side: &mut Owner, deadline: Option<Instant>) -> OwnerState {
-        self.park_owner(side, deadline)
+    fn park(
+        &self,
+        side: &mut Owner,
+        deadline: Option<Instant>,
+        unless: &mut dyn FnMut() -> bool,
+    ) -> OwnerState {
+        self.park_owner(side, deadline, unless)
     }
 
     fn poll_park(&self, side: &mut Owner, cx: &Context<'_>) -> OwnerState {
@@ -203,17 +209,44 @@ impl<T> Producer<T> {
     /// ```
     pub fn kick(&self) {
         let before = self.ring.set_flags(KICK);
-        if before & PARKED != 0 {
-            self.ring.cold.sleeper.wake();
+        self.ring.wake_sleeper(before & PARKED != 0);
+    }
+}
+
+impl<T> Ring<T> {
+    /// After something was made for the owner, and `parked` says whether this ended its park.
+    fn wake_sleeper(&self, parked: bool) {
+        if parked {
+            self.cold.sleeper.wake();
         } else {
             // A claimer that ended the park may have been stopped before it woke the owner's
             // thread, which may sleep still.
-            self.ring.cold.sleeper.nudge();
+            self.cold.sleeper.nudge();
         }
     }
 }
 
 impl<T> Consumer<T> {
+    /// Waits until there is a letter, a kick, the end, `deadline`, or until `unless` says that there
+    /// is work elsewhere, which is reported as [`Waited::Kicked`]. `unless` is asked after each look
+    /// that finds no letter, and once more when it has been announced that the consumer sleeps: work
+    /// that was made before a [`nudge`](WeakProducer::nudge) is never slept through.
+    ///
+    /// Letters come first where there are both.
+    pub fn wait_unless(
+        &mut self,
+        deadline: Option<Instant>,
+        unless: impl FnMut() -> bool,
+    ) -> Waited {
+        if self.take_skipped_kick() {
+            return Waited::Kicked;
+        }
+        if self.has_letters() {
+            return Waited::Letters;
+        }
+        self.wait_until(deadline, unless)
+    }
+
     /// For an owner driven by a hook ([`Builder::wake_by`](super::Builder::wake_by)): goes to rest
     /// and returns at once. [`Rest::Resting`] means that the hook will be called exactly once, by
     /// whoever makes the next letter, kick or close; until then nothing may be taken. (An owner that
@@ -255,6 +288,14 @@ pub struct WeakProducer<T> {
 }
 
 impl<T> WeakProducer<T> {
+    /// Has a consumer that sleeps in [`Consumer::wait_unless`] look again: what was written before
+    /// this is seen by what it looks for besides letters. Costs one locked instruction where the
+    /// consumer is awake, and leaves no trace there, as a [`kick`](Producer::kick) does.
+    pub fn nudge(&self) {
+        let parked = self.ring.end_sleep();
+        self.ring.wake_sleeper(parked);
+    }
+
     /// A producer, unless the last one is gone already.
     #[must_use]
     pub fn upgrade(&self) -> Option<Producer<T>> {

@@ -175,13 +175,14 @@ impl<T> Ring<T> {
         // Two cases. A claim, close or kick before this exchange: it fails, and we look again. One
         // after it: its author sees PARKED, clears it, and wakes us.
         //
-        // Release / Acquire: pairs with claims and set_flags; what the owner did is seen by
-        // whoever wakes it, and on failure the reason is seen.
+        // AcqRel / Acquire: pairs with claims, set_flags and end_sleep; what the owner did is seen
+        // by whoever wakes it; what was made before an end_sleep is seen by the owner, and on
+        // failure the reason is.
         match self.tail.compare_exchange(
             cursor,
             cursor | PARKED,
-            order!(g, Release),
-            order!(g, Acquire),
+            order!(g, AcqRel),
+            order!(g1, Acquire),
         ) {
             Ok(_) => Ok(()),
             Err(tail) => Err(self.judge(owner, tail)),
@@ -196,11 +197,22 @@ impl<T> Ring<T> {
         self.tail.fetch_and(!PARKED, Relaxed) & PARKED != 0
     }
 
-    pub(super) fn park_owner(&self, owner: &mut Owner, deadline: Option<Instant>) -> OwnerState {
+    pub(super) fn park_owner(
+        &self,
+        owner: &mut Owner,
+        deadline: Option<Instant>,
+        unless: &mut dyn FnMut() -> bool,
+    ) -> OwnerState {
         if owner.parked {
             self.end_park(owner);
         }
         match self.begin_park(owner) {
+            // Two cases. What `unless` looks for was made, and its author's look at tail was before
+            // the exchange: it is seen here. After it: the author sees PARKED and wakes us.
+            Ok(()) if unless() => {
+                self.end_park(owner);
+                return OwnerState::Look;
+            }
             Ok(()) => {}
             Err(OwnerState::Hole) => return self.nap_at_hole(owner, deadline),
             Err(state) => return state,

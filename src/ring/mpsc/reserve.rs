@@ -11,8 +11,7 @@ use crate::ring::protocol::Claim as _;
 use crate::ring::protocol::Ring as _;
 use crate::sync::{Arc, order};
 
-const IDLE: u32 = 0;
-const PENDING: u32 = 1;
+const IDLE: u64 = 0;
 
 /// The right to one slot beyond the capacity: its letter always fits, and is in the ring at most
 /// once. Posting while it is pending costs one read-modify-write and no room.
@@ -53,8 +52,8 @@ impl<T> Reservation<T> {
     pub fn post(&self, letter: T) -> Result<ReservedPost<T>, Closed<T>> {
         let pending = &self.ring.fixed.reserved[self.index];
         // AcqRel: pairs with the clear in `settle`, also when it is pending already: what this
-        // poster wrote is seen by the run that stands for it.
-        if pending.swap(PENDING, order!(m, AcqRel)) == PENDING {
+        // poster wrote is seen by the run that stands for it. Counted, never wrapping: 2^64 posts.
+        if pending.fetch_add(1, order!(m, AcqRel)) != IDLE {
             return if self.ring.is_closed() {
                 Err(Closed(letter))
             } else {
@@ -80,7 +79,7 @@ impl<T> Reservation<T> {
 impl<T> Consumer<T> {
     /// Makes reservation `index` free to be posted again: releases the room of what was taken,
     /// then clears its pending word. To be called *before* acting on the letter, so that a post
-    /// during the action is not lost.
+    /// during the action is not lost. Returns how many posts that letter stands for.
     ///
     /// # Panics
     /// If there is no such reservation.
@@ -88,11 +87,11 @@ impl<T> Consumer<T> {
     /// # Safety
     /// The letter that was posted by reservation `index` has been taken since the last call for
     /// it. Else two letters of one reservation could be in the ring, which has room for one.
-    pub unsafe fn settle(&mut self, index: usize) {
+    pub unsafe fn settle(&mut self, index: usize) -> u64 {
         self.ring.release_taken(&mut self.side);
         // AcqRel: pairs with the swap in `post`; the poster that finds it cleared reuses the slot,
         // and what earlier posters wrote is seen from here on.
-        self.ring.fixed.reserved[index].swap(IDLE, order!(m1, AcqRel));
+        self.ring.fixed.reserved[index].swap(IDLE, order!(m1, AcqRel))
     }
 }
 

@@ -8,7 +8,7 @@ use super::slots::Slots;
 use super::words::{RELEASED, SEQUENCE};
 use crate::ring::leftovers::drop_in_slots;
 use crate::ring::protocol::Config;
-use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Counter};
+use crate::sync::{AtomicU64, AtomicUsize, Counter};
 use crate::wait::{Line, Sleeper};
 use crossbeam_utils::CachePadded;
 
@@ -24,7 +24,7 @@ pub struct Ring<T> {
 pub(super) struct Fixed<T> {
     pub(super) slots: Slots<T>,
     pub(super) config: Config,
-    pub(super) reserved: Box<[CachePadded<AtomicU32>]>,
+    pub(super) reserved: Box<[CachePadded<AtomicU64>]>,
 }
 
 /// Touched when handles come and go, and when somebody waits.

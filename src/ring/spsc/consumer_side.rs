@@ -313,8 +313,17 @@ impl<T> protocol::Ring for Ring<T> {
 
     fn take_kick(&self) {}
 
-    fn park(&self, side: &mut ConsumerSide, deadline: Option<Instant>) -> OwnerState {
+    fn park(
+        &self,
+        side: &mut ConsumerSide,
+        deadline: Option<Instant>,
+        unless: &mut dyn FnMut() -> bool,
+    ) -> OwnerState {
         match self.begin_sleep(side) {
+            OwnerState::Asleep if unless() => {
+                Self::end_sleep(&self.consumer_word);
+                return OwnerState::Look;
+            }
             OwnerState::Asleep => {}
             OwnerState::Hole => return self.nap_at_hole(deadline),
             state => return state,

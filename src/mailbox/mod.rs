@@ -1,0 +1,1 @@
+//! A mailbox with a life cycle.

@@ -1,0 +1,3 @@
+//! One owner, its letters, and its default action.
+
+mod wheel;
