@@ -1,0 +1,258 @@
+//! Deadlines in due order: a hierarchical timing wheel without clock, thread or callback.
+//!
+//! Scheme 7 of Varghese and Lauck, "Hashed and Hierarchical Timing Wheels: Data Structures for the
+//! Efficient Implementation of a Timer Facility" (SOSP 1987), with a bitmap of the occupied slots
+//! of each level, so that a leap of any length meets only slots that hold something. A slot says
+//! only roughly when; each timer keeps its exact deadline, and a small heap puts those of the tick
+//! that is reached in order.
+//!
+//! TW1. A tick is 2^16 ns, counted from `start`: what comes before is in the first tick, what is
+//!      beyond 584 years in the last. `elapsed`, the tick reached, never goes back.
+//! TW2. A timer whose tick is `elapsed` or before is in `due`. Any other is at the level of the
+//!      highest of its tick's base-64 digits that differs from `elapsed`, in that digit's slot. So
+//!      whatever is due comes before all slots, a level before the levels above, and within a level
+//!      a slot before the next: no level wraps.
+//! TW3. A slot's `earliest` is at or before each deadline in it, and not before the slot's start.
+//! TW4. No key is given twice: see `slab`.
+
+mod due;
+mod slab;
+#[cfg(all(test, not(mailring_loom)))]
+mod tests;
+
+use due::Due;
+use slab::{Place, Slab};
+use std::time::Instant;
+
+/// A thread sleeps about 50 µs too long as it is, so a finer tick would tell nothing apart; and
+/// with this one, eight levels reach exactly as far as 64 bits of nanoseconds.
+const TICK_BITS: u32 = 16;
+const LEVEL_BITS: u32 = 6;
+const LEVELS: usize = 8;
+const SLOTS: usize = 1 << LEVEL_BITS;
+
+const _: () = assert!(TICK_BITS + LEVEL_BITS * LEVELS as u32 == u64::BITS);
+const _: () = assert!(SLOTS == u64::BITS as usize);
+
+/// Names one timer of a wheel, for good: never a later one in the same place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub(super) struct Key {
+    index: u32,
+    generation: u32,
+}
+
+/// Timers, each with a deadline and a value.
+///
+/// Setting and removing one takes constant time. A level's slots are allocated when the first timer
+/// needs them, 1.5 KiB each; after that only more timers at once than ever before allocate.
+#[cfg_attr(not(test), allow(dead_code))]
+pub(super) struct Wheel<T> {
+    start: Instant,
+    elapsed: u64,
+    /// The next timer's number, which decides between equal deadlines.
+    sequence: u64,
+    /// Bit `n` of a level: slot `n` has a timer.
+    occupied: [u64; LEVELS],
+    levels: [Box<[Slot]>; LEVELS],
+    due: Due,
+    slab: Slab<T>,
+}
+
+/// Timers in a circle; meaningless where its bit in `occupied` is not set.
+#[derive(Clone, Copy)]
+struct Slot {
+    head: u32,
+    earliest: Instant,
+}
+
+#[cfg_attr(not(test), allow(dead_code))]
+impl<T> Wheel<T> {
+    /// An empty wheel that allocates nothing; `start` is at or before most deadlines to come.
+    pub(super) fn new(start: Instant) -> Self {
+        Self {
+            start,
+            elapsed: 0,
+            sequence: 0,
+            occupied: [0; LEVELS],
+            levels: [const { Vec::new() }; LEVELS].map(Vec::into_boxed_slice),
+            due: Due::new(),
+            slab: Slab::new(),
+        }
+    }
+
+    /// Sets a timer; one whose deadline is past is due at once.
+    ///
+    /// # Panics
+    /// With 2^32 timers.
+    pub(super) fn insert(&mut self, deadline: Instant, value: T) -> Key {
+        let key = self.slab.insert(deadline, self.sequence, value);
+        self.sequence += 1;
+        self.place(key.index);
+        key
+    }
+
+    /// Takes a timer out; `None` where it has been taken before.
+    pub(super) fn remove(&mut self, key: Key) -> Option<T> {
+        self.slab.contains(key).then(|| self.take(key.index))
+    }
+
+    /// The value of a timer that has not been taken yet.
+    pub(super) fn get_mut(&mut self, key: Key) -> Option<&mut T> {
+        self.slab.get_mut(key)
+    }
+
+    /// Takes out the first timer that is due at `now`, with its exact deadline: by deadline, and
+    /// among equal ones by insertion. Never one that is due later than `now`.
+    pub(super) fn pop_due(&mut self, now: Instant) -> Option<(Instant, Key, T)> {
+        loop {
+            if let Some((deadline, index)) = self.due.first() {
+                // By TW2 the slots have nothing earlier.
+                return (deadline <= now).then(|| {
+                    let key = self.slab.key(index);
+                    (deadline, key, self.take(index))
+                });
+            }
+            if !self.turn(self.tick(now)) {
+                return None;
+            }
+        }
+    }
+
+    /// When to call [`Self::pop_due`] again: at the next deadline, or before it where the timer that
+    /// had the earliest was removed. `None` where there is no timer.
+    ///
+    /// After a look at that time for nothing, the next one is later.
+    pub(super) fn next_look(&self) -> Option<Instant> {
+        let due = self.due.first().map(|(deadline, _)| deadline);
+        // By TW2 and TW3.
+        due.or_else(|| {
+            let (level, slot) = self.first_slot()?;
+            Some(self.levels[level][slot].earliest)
+        })
+    }
+
+    /// How many timers are set.
+    pub(super) fn len(&self) -> usize {
+        self.slab.len()
+    }
+
+    /// Whether no timer is set.
+    pub(super) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Takes out all timers in no particular order, due or not; what is not iterated over stays.
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = T> {
+        core::iter::from_fn(|| {
+            let index = self.due.last().or_else(|| {
+                let (level, slot) = self.first_slot()?;
+                Some(self.levels[level][slot].head)
+            })?;
+            Some(self.take(index))
+        })
+    }
+
+    fn tick(&self, time: Instant) -> u64 {
+        let since = time.saturating_duration_since(self.start).as_nanos();
+        u64::try_from(since).unwrap_or(u64::MAX) >> TICK_BITS
+    }
+
+    fn first_slot(&self) -> Option<(usize, usize)> {
+        let level = self.occupied.iter().position(|bits| *bits != 0)?;
+        Some((level, self.occupied[level].trailing_zeros() as usize))
+    }
+
+    /// The first tick of a slot that is occupied.
+    fn slot_start(&self, level: usize, slot: usize) -> u64 {
+        let shift = LEVEL_BITS * level as u32;
+        let above = shift + LEVEL_BITS;
+        // By TW2 it has the digits of `elapsed` above its own.
+        self.elapsed >> above << above | (slot as u64) << shift
+    }
+
+    /// Goes on to the first occupied slot at or before `tick` and places its timers anew, each at a
+    /// lower level or among the due ones. Where there is none, goes on to `tick` and says `false`.
+    fn turn(&mut self, tick: u64) -> bool {
+        let first = self.first_slot();
+        let first = first.map(|(level, slot)| (level, slot, self.slot_start(level, slot)));
+        let Some((level, slot, start)) = first.filter(|(_, _, start)| *start <= tick) else {
+            // By TW2 every slot stays where it is: the digits of `tick` and `elapsed` first differ
+            // at or below the first slot's level, and there `tick` is still the smaller.
+            self.elapsed = self.elapsed.max(tick);
+            return false;
+        };
+        debug_assert!(start > self.elapsed, "an occupied slot was passed");
+        self.elapsed = start;
+        self.occupied[level] &= !(1 << slot);
+        let head = self.levels[level][slot].head;
+        let mut index = head;
+        loop {
+            let next = self.slab.next(index);
+            self.place(index);
+            if next == head {
+                return true;
+            }
+            index = next;
+        }
+    }
+
+    /// Puts a timer that is nowhere to where it belongs by TW2.
+    fn place(&mut self, index: u32) {
+        let deadline = self.slab.deadline(index);
+        let tick = self.tick(deadline);
+        if tick <= self.elapsed {
+            self.due.push(&mut self.slab, index);
+            return;
+        }
+        let level = (tick ^ self.elapsed).ilog2() / LEVEL_BITS;
+        let number = (tick >> (LEVEL_BITS * level)) as usize % SLOTS;
+        self.slab.set_place(
+            index,
+            Place::Slot {
+                level: level as u8,
+                slot: number as u8,
+            },
+        );
+        let level = level as usize;
+        if self.levels[level].is_empty() {
+            let slot = Slot {
+                head: index,
+                earliest: deadline,
+            };
+            self.levels[level] = vec![slot; SLOTS].into_boxed_slice();
+        }
+        let slot = &mut self.levels[level][number];
+        let bit = 1 << number;
+        if self.occupied[level] & bit == 0 {
+            self.occupied[level] |= bit;
+            self.slab.link_alone(index);
+            *slot = Slot {
+                head: index,
+                earliest: deadline,
+            };
+        } else {
+            self.slab.link_before(slot.head, index);
+            slot.earliest = slot.earliest.min(deadline);
+        }
+    }
+
+    /// Takes a timer from wherever it is.
+    fn take(&mut self, index: u32) -> T {
+        match self.slab.place(index) {
+            Place::Due { position } => self.due.remove(&mut self.slab, position),
+            Place::Slot { level, slot } => {
+                let (level, slot) = (usize::from(level), usize::from(slot));
+                match self.slab.unlink(index) {
+                    None => self.occupied[level] &= !(1 << slot),
+                    Some(next) => {
+                        let head = &mut self.levels[level][slot].head;
+                        if *head == index {
+                            *head = next;
+                        }
+                    }
+                }
+            }
+        }
+        self.slab.remove(index)
+    }
+}

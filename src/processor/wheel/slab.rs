@@ -1,0 +1,175 @@
+//! Where timers are kept: places in one vector, reused, and linked into circles by index.
+//!
+//! A place counts its uses; its key names the place and the use. A place that has been used 2^32
+//! times is left out for good, at the price of its memory, so that no key is given twice.
+
+use super::Key;
+use std::time::Instant;
+
+/// No place: the end of the free list.
+const NONE: u32 = u32::MAX;
+
+pub(super) struct Slab<T> {
+    timers: Vec<Timer<T>>,
+    /// The first place of the free list, which goes on by `next`.
+    free: u32,
+    len: u32,
+}
+
+struct Timer<T> {
+    deadline: Instant,
+    sequence: u64,
+    place: Place,
+    next: u32,
+    previous: u32,
+    generation: u32,
+    /// `None` where the place is free.
+    value: Option<T>,
+}
+
+/// Where in the wheel a timer is.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    Due { position: u32 },
+    Slot { level: u8, slot: u8 },
+}
+
+impl<T> Slab<T> {
+    pub(super) const fn new() -> Self {
+        Self {
+            timers: Vec::new(),
+            free: NONE,
+            len: 0,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// Keeps a timer, which is nowhere in the wheel yet.
+    pub(super) fn insert(&mut self, deadline: Instant, sequence: u64, value: T) -> Key {
+        let mut timer = Timer {
+            deadline,
+            sequence,
+            place: Place::Due { position: NONE },
+            next: NONE,
+            previous: NONE,
+            generation: 0,
+            value: Some(value),
+        };
+        let index = self.free;
+        if index == NONE {
+            let index = u32::try_from(self.timers.len()).unwrap_or(NONE);
+            assert_ne!(index, NONE, "2^32 timers");
+            self.timers.push(timer);
+            self.len += 1;
+            return self.key(index);
+        }
+        let place = self.timer_mut(index);
+        timer.generation = place.generation;
+        let next = place.next;
+        *place = timer;
+        self.free = next;
+        self.len += 1;
+        self.key(index)
+    }
+
+    /// Gives a timer's value back; it is nowhere in the wheel any more.
+    pub(super) fn remove(&mut self, index: u32) -> T {
+        let free = self.free;
+        let timer = self.timer_mut(index);
+        let value = timer.value.take().expect("a timer that is set");
+        if let Some(generation) = timer.generation.checked_add(1) {
+            timer.generation = generation;
+            timer.next = free;
+            self.free = index;
+        }
+        self.len -= 1;
+        value
+    }
+
+    /// Whether the timer that was given `key` is still kept.
+    pub(super) fn contains(&self, key: Key) -> bool {
+        let timer = self.timers.get(key.index as usize);
+        timer.is_some_and(|timer| timer.generation == key.generation && timer.value.is_some())
+    }
+
+    pub(super) fn get_mut(&mut self, key: Key) -> Option<&mut T> {
+        let timer = self.timers.get_mut(key.index as usize);
+        let timer = timer.filter(|timer| timer.generation == key.generation)?;
+        timer.value.as_mut()
+    }
+
+    pub(super) fn key(&self, index: u32) -> Key {
+        let generation = self.timer(index).generation;
+        Key { index, generation }
+    }
+
+    pub(super) fn deadline(&self, index: u32) -> Instant {
+        self.timer(index).deadline
+    }
+
+    pub(super) fn sequence(&self, index: u32) -> u64 {
+        self.timer(index).sequence
+    }
+
+    pub(super) fn place(&self, index: u32) -> Place {
+        self.timer(index).place
+    }
+
+    pub(super) fn set_place(&mut self, index: u32, place: Place) {
+        self.timer_mut(index).place = place;
+    }
+
+    /// The one behind `index` in its circle.
+    pub(super) fn next(&self, index: u32) -> u32 {
+        self.timer(index).next
+    }
+
+    /// Makes a circle of one.
+    pub(super) fn link_alone(&mut self, index: u32) {
+        let timer = self.timer_mut(index);
+        timer.next = index;
+        timer.previous = index;
+    }
+
+    /// Puts `index` last into the circle that begins with `head`.
+    pub(super) fn link_before(&mut self, head: u32, index: u32) {
+        let last = core::mem::replace(&mut self.timer_mut(head).previous, index);
+        self.timer_mut(last).next = index;
+        let timer = self.timer_mut(index);
+        timer.next = head;
+        timer.previous = last;
+    }
+
+    /// Takes `index` out of its circle, and says who is behind it there.
+    pub(super) fn unlink(&mut self, index: u32) -> Option<u32> {
+        let &Timer { next, previous, .. } = self.timer(index);
+        if next == index {
+            return None;
+        }
+        self.timer_mut(previous).next = next;
+        self.timer_mut(next).previous = previous;
+        Some(next)
+    }
+
+    #[cfg(test)]
+    pub(super) fn places(&self) -> usize {
+        self.timers.len()
+    }
+
+    /// Makes this use of a place its last.
+    #[cfg(test)]
+    pub(super) fn wear_out(&mut self, index: u32) {
+        self.timer_mut(index).generation = u32::MAX;
+    }
+
+    fn timer(&self, index: u32) -> &Timer<T> {
+        &self.timers[index as usize]
+    }
+
+    fn timer_mut(&mut self, index: u32) -> &mut Timer<T> {
+        &mut self.timers[index as usize]
+    }
+}
