@@ -27,7 +27,7 @@ impl Counter {
 pub(crate) struct Estimate(AtomicU64);
 
 impl Estimate {
-    pub(crate) fn new(value: u64) -> Self {
+    pub(crate) const fn new(value: u64) -> Self {
         Self(AtomicU64::new(value))
     }
 

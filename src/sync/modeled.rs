@@ -35,3 +35,8 @@ pub(crate) fn yield_now() {
 pub(crate) fn get_mut(atomic: &mut AtomicU64) -> u64 {
     atomic.with_mut(|value| *value)
 }
+
+/// The value, without synchronisation: nobody else has it.
+pub(crate) fn get_mut_u32(atomic: &mut AtomicU32) -> u32 {
+    atomic.with_mut(|value| *value)
+}

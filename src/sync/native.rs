@@ -20,6 +20,10 @@ impl<T> UnsafeCell<T> {
     pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
         f(self.0.get())
     }
+
+    pub(crate) fn into_inner(self) -> T {
+        self.0.into_inner()
+    }
 }
 
 /// A mutex without poisoning: no caller code runs under any lock of this crate; wakers too are
@@ -54,5 +58,10 @@ pub(crate) fn yield_now() {
 
 /// The value, without synchronisation: nobody else has it.
 pub(crate) fn get_mut(atomic: &mut AtomicU64) -> u64 {
+    *atomic.get_mut()
+}
+
+/// The value, without synchronisation: nobody else has it.
+pub(crate) fn get_mut_u32(atomic: &mut AtomicU32) -> u32 {
     *atomic.get_mut()
 }

@@ -37,7 +37,7 @@ impl Patience {
     #[cfg(not(mailring_loom))]
     const VAIN_YIELD_NS: u128 = 1_500;
 
-    pub(crate) fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self {
             spin_ns: Estimate::new(Self::FIRST_NS),
         }

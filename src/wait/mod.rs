@@ -5,18 +5,23 @@
 //! how long a spin lasts, and whether a consumer is chasing its producer. `README.md` beside this
 //! file has the park protocol with its proof sketch.
 
+mod brief;
 mod chase;
+mod handoff;
 mod idle;
 mod line;
 mod pause;
+mod reply;
 mod sleeper;
 mod strategy;
 mod wakes;
 
 pub(crate) use chase::Chase;
+pub use handoff::{Guard as HandoffGuard, Handoff};
 pub(crate) use idle::{Idle, Next, Patience};
 pub(crate) use line::{Line, Place, Places, Target};
 pub(crate) use pause::pause_for_ns;
+pub use reply::{Answer, NoReply, Reply, ReplyTimeout, reply};
 pub(crate) use sleeper::{Hook, Sleeper};
 pub use strategy::{BusySpin, Parking, Spell, SpinHint, Step, WaitStrategy, Yielding};
 pub(crate) use wakes::Wakes;

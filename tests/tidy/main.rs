@@ -53,6 +53,8 @@ const OWNERS_OF_UNSAFE: &[&str] = &[
     "src/sync/futex.rs",
     "src/sync/prefetch.rs",
     "src/sync/store_load.rs",
+    "src/wait/handoff.rs",
+    "src/wait/reply.rs",
 ];
 
 /// What only `src/sync/` may name.
