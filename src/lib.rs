@@ -2,7 +2,8 @@
 //!
 //! - `sync`: the only door to std's threads and atomics, and to the model checker;
 //! - [`wait`]: how a thread waits: strategies, parking, the line of those who wait for room;
-//! - [`ring`]: bounded rings of any `T`, for many producers or one, and one consumer.
+//! - [`ring`]: bounded rings of any `T`, for many producers or one, and one consumer;
+//! - [`letter`]: what a mailbox carries: a closure over its owner, or an enum of your own.
 //!
 //! Each layer imports only from those before it.
 //!

@@ -1,7 +1,9 @@
-//! Nothing is allocated after a ring was made and its sides have waited for the first time.
+//! Nothing is allocated after a ring was made and its sides have waited for the first time, nor for
+//! a mail that is stored in place.
 //!
 //! Alone in its file, for it counts what the whole process allocates.
 
+use mailring::letter::{Letter, Mail, Outcome, Priority};
 use mailring::ring::{Budget, Consumer, Producer, Ring, mpsc, spsc};
 use mailring::wait::Parking;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -44,6 +46,72 @@ unsafe impl GlobalAlloc for Counting {
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
+
+/// What owns the mails' numbers.
+#[derive(Default)]
+struct Sums {
+    run: u64,
+    words: u64,
+}
+
+/// Posts mails of all sizes that are stored in place, until the ring is closed; some are never run.
+fn post_mails(producer: &mpsc::Producer<Mail<Sums>>) {
+    fn small(sums: &mut Sums) {
+        sums.run += 1;
+    }
+    for number in 0_u64.. {
+        let words = [number, 1, 2, 3, 4];
+        let mail = match number % 4 {
+            0 => Mail::inline(small),
+            1 => Mail::inline(move |sums: &mut Sums| {
+                sums.run += 1;
+                sums.words += number;
+            }),
+            2 => Mail::inline(move |sums: &mut Sums| -> Outcome {
+                sums.run += 1;
+                sums.words += words.iter().sum::<u64>();
+                Ok(())
+            })
+            .with_priority(Priority::new(1)),
+            _ => {
+                drop(Mail::inline(move |sums: &mut Sums| sums.words += words[4]));
+                Mail::new(small).deferrable()
+            }
+        };
+        if producer.post(mail).is_err() {
+            return;
+        }
+    }
+}
+
+/// Asserts that a million mails are made, posted, taken and run without an allocation.
+fn assert_mails_allocate_nothing() {
+    const WARM: u64 = 20_000;
+    const COUNTED: u64 = 1_000_000;
+    let (producer, mut consumer) = mpsc::bounded(64).unwrap();
+    let mut sums = Sums::default();
+    let mut run_until = move |consumer: &mut mpsc::Consumer<Mail<Sums>>, run| {
+        while sums.run < run {
+            consumer.take().unwrap().run(&mut sums).unwrap();
+            consumer.drain(20, |mail, _| mail.run(&mut sums).unwrap());
+        }
+    };
+    thread::scope(|scope| {
+        for producer in [producer.clone(), producer] {
+            scope.spawn(move || post_mails(&producer));
+        }
+        run_until(&mut consumer, WARM);
+        COUNTS.store(true, SeqCst);
+        run_until(&mut consumer, WARM + COUNTED);
+        COUNTS.store(false, SeqCst);
+        drop(consumer);
+    });
+    assert_eq!(
+        ALLOCATIONS.load(SeqCst),
+        0,
+        "allocations for {COUNTED} mails"
+    );
+}
 
 /// Posts in every way there is, until the ring is closed.
 fn post_in_every_way<R: Ring<Letter = u64>>(producer: &Producer<R>) {
@@ -135,6 +203,7 @@ fn posting_taking_and_waiting_allocate_nothing() {
         let (producer, consumer) = spsc::Builder::new(32).wait(strategy).build().unwrap();
         assert_allocates_nothing(vec![producer], consumer, parks_at_once);
     }
+    assert_mails_allocate_nothing();
     // The counter itself counts.
     COUNTS.store(true, SeqCst);
     drop(std::hint::black_box(Box::new(0)));

@@ -1,15 +1,15 @@
 //! A closure over `&mut O` behind a table of functions: in place when it is small, boxed otherwise.
 //!
-//! A1. `captures` holds one initialised value of the very type that `table` was made for, from
-//!     `Stored::new` until `Action::run` or `drop` reads it out of there; both end the `Stored`, so
-//!     the value is dropped or handed on once, also when what it is handed to panics.
-//! A2. That type fits `Captures` in size and alignment, is `Send` and `'static`, and may be moved
-//!     as bytes like any other value.
-//! A3. `Action<O>` is made only by `Action::new`, whose table casts the owner back to `O`; `O` is
-//!     invariant in `Action<O>`.
-//! A4. Nothing reads the captures through a shared reference. So an `Action` is `Send` since they
-//!     are, and `Sync` whether or not they are; the compiler derives both, for bytes and functions
-//!     are both.
+//! A1. `captures` holds one value of the very type that `table` was made for, from `Stored::new`
+//!     until `Action::run` or `drop` takes it from there. Either spends the `Stored`, so the value
+//!     is handed on or dropped once, also if a panic comes of it.
+//! A2. That type fits `Captures` in size and alignment, and is `Send` and `'static`. Like every
+//!     value of Rust it moves as bytes.
+//! A3. `Action<O>` is made only by `Action::new`, whose table casts the owner back to this `O`, and
+//!     is invariant in `O`.
+//! A4. Nothing reaches the captures through a shared reference. So an `Action` is `Send` since by
+//!     A2 they are, and `Sync` even where they are not; the compiler derives both, for all it sees
+//!     are bytes and functions.
 
 use core::any::type_name;
 use core::marker::PhantomData;
@@ -20,9 +20,12 @@ use super::outcome::{IntoOutcome, Outcome};
 /// The bytes that closures are stored in.
 pub(super) const INLINE_BYTES: usize = 40;
 
+/// How many words that is. Words one by one, so that those without a capture are never written.
+const WORDS: usize = INLINE_BYTES / size_of::<u64>();
+
 /// Room for a value: any bytes, initialised or not.
 #[repr(C, align(8))]
-struct Captures(MaybeUninit<[u8; INLINE_BYTES]>);
+struct Captures([MaybeUninit<u64>; WORDS]);
 
 /// Whether an `A` fits in place.
 pub(super) const fn fits<A>() -> bool {
@@ -84,7 +87,7 @@ impl Stored {
     #[inline]
     fn new<A>(value: A, table: &'static Table) -> Self {
         assert!(const { fits::<A>() }, "stored in place without room");
-        let mut captures = Captures(MaybeUninit::uninit());
+        let mut captures = Captures([const { MaybeUninit::uninit() }; WORDS]);
         // SAFETY: by the assertion it fits as A2 says; here A1 begins.
         unsafe { (&raw mut captures).cast::<A>().write(value) };
         Self { captures, table }

@@ -11,10 +11,8 @@ use super::{Letter, Priority};
 /// Captures of up to [`Mail::INLINE_BYTES`] bytes, aligned to 8 at most, are stored in the mail
 /// itself; others are boxed. Dropping a mail drops its captures; it then was never run.
 ///
-/// A mail is `Send` whatever `O` is, for it holds none.
-///
-/// # Panics
-/// A panic of the action passes through [`run`](Letter::run); the captures have been dropped then.
+/// A mail is `Send` whatever `O` is, for it holds none. A panic of the action passes through
+/// [`run`](Letter::run), and drops the captures on its way.
 pub struct Mail<O> {
     action: Action<O>,
     priority: Priority,
