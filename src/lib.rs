@@ -33,7 +33,7 @@ pub mod processor;
 #[cfg(mailring_loom)]
 pub mod model;
 
-pub use sync::{Clock, Cpus, ManualClock, SystemClock};
+pub use sync::{Bell, Clock, Cpus, ManualClock, SystemClock};
 
 /// The README's code is compiled and run with the documentation's.
 #[cfg(doctest)]

@@ -15,6 +15,7 @@ use core::any::type_name;
 use core::marker::PhantomData;
 use core::mem::{ManuallyDrop, MaybeUninit, align_of, size_of};
 
+use super::Describe;
 use super::outcome::{IntoOutcome, Outcome};
 
 /// The bytes that closures are stored in.
@@ -150,6 +151,12 @@ impl<O> Action<O> {
     #[inline]
     pub(super) fn description(&self) -> &'static str {
         (self.stored.table.description)()
+    }
+
+    /// What its type is called, when somebody reads it.
+    #[inline]
+    pub(super) fn describe(&self) -> Describe {
+        Describe::Ask(self.stored.table.description)
     }
 
     /// Whether it is stored in place.

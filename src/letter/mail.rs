@@ -4,7 +4,7 @@ use core::fmt;
 
 use super::action::{self, Action, fits};
 use super::outcome::{IntoOutcome, Outcome};
-use super::{Letter, Priority};
+use super::{Describe, Letter, Priority};
 
 /// A closure over `&mut O`, to be run once by whoever owns the `O`.
 ///
@@ -106,6 +106,11 @@ impl<O> Letter<O> for Mail<O> {
     #[inline]
     fn description(&self) -> &'static str {
         self.action.description()
+    }
+
+    #[inline]
+    fn describe(&self) -> Describe {
+        self.action.describe()
     }
 
     /// As given, also if it is deferrable.

@@ -82,6 +82,7 @@
 //! ```
 
 mod action;
+mod describe;
 mod kind;
 mod mail;
 mod outcome;
@@ -89,6 +90,7 @@ mod priority;
 #[cfg(all(test, not(mailring_loom)))]
 mod tests;
 
+pub use describe::Describe;
 pub use kind::Kind;
 pub use mail::Mail;
 pub use outcome::{BoxError, IntoOutcome, Outcome};
@@ -108,6 +110,12 @@ pub trait Letter<O>: Sized {
     /// What it is, for logs: not unique, and no part of any protocol.
     fn description(&self) -> &'static str {
         core::any::type_name::<Self>()
+    }
+
+    /// As [`description`](Self::description), put off until it is read.
+    #[doc(hidden)]
+    fn describe(&self) -> Describe {
+        Describe::Known(self.description())
     }
 
     /// What it is counted as.

@@ -1,3 +1,59 @@
 //! One owner, its letters, and its default action.
+//!
+//! A [`MailboxProcessor`] runs letters first and its default action in between, all on one thread
+//! and with `&mut O`, so that the owner needs no lock. [`run`](MailboxProcessor::run) sleeps where
+//! there is nothing to do, [`step`](MailboxProcessor::step) never does, for loops of somebody
+//! else's. [`Executor`]s hand it work from any thread; a [`Suspension`] resumes a default action
+//! that had nothing to do; [`Timer`]s run as letters.
+//!
+//! The model is that of Flink's mailbox (FLINK-12477): checkpoints, timers and user actions are
+//! letters to the one thread that touches a task's state.
+//!
+//! ```
+//! use mailring::processor::MailboxProcessor;
+//!
+//! let mut processor = MailboxProcessor::new(0_u64)?;
+//! let executor = processor.executor();
+//! let asking = std::thread::spawn(move || {
+//!     executor.execute(|sum: &mut u64| *sum += 42).unwrap();
+//!     let sum = executor.ask(|sum: &mut u64| *sum).unwrap().wait();
+//!     executor.all_done();
+//!     sum
+//! });
+//! processor.run()?;
+//! assert_eq!(asking.join().unwrap(), Ok(42));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+mod action;
+mod builder;
+mod control;
+mod core;
+mod current;
+mod exclusive;
+mod executor;
+mod failure;
+mod finish;
+mod pace;
+mod run;
+mod stats;
+mod suspension;
+#[cfg(all(test, not(mailring_loom)))]
+mod tests;
+mod timers;
+mod unposted;
 mod wheel;
+mod yielding;
+
+pub use action::{Controller, DefaultAction, NoAction, Reason};
+pub use builder::Builder;
+pub use exclusive::Exclusive;
+pub use executor::Executor;
+pub use failure::{Failure, OnFailure};
+pub use finish::Finished;
+pub use run::{Ended, MailboxProcessor, Step};
+pub use stats::Counters;
+pub use suspension::Suspension;
+pub use timers::{Repeat, Timer};
+pub use unposted::Unposted;
+pub use yielding::YieldError;

@@ -3,8 +3,8 @@
 //! Scheme 7 of Varghese and Lauck, "Hashed and Hierarchical Timing Wheels: Data Structures for the
 //! Efficient Implementation of a Timer Facility" (SOSP 1987), with a bitmap of the occupied slots
 //! of each level, so that a leap of any length meets only slots that hold something. A slot says
-//! only roughly when; each timer keeps its exact deadline, and a small heap puts those of the tick
-//! that is reached in order.
+//! only roughly when; each timer keeps its exact deadline, by which those are sorted whose tick is
+//! reached.
 //!
 //! TW1. A tick is 2^16 ns, counted from `start`: what comes before is in the first tick, what is
 //!      beyond 584 years in the last. `elapsed`, the tick reached, never goes back.
@@ -21,7 +21,7 @@ mod slab;
 mod tests;
 
 use due::Due;
-use slab::{Place, Slab};
+use slab::{NONE, Place, Slab};
 use std::time::Instant;
 
 /// A thread sleeps about 50 µs too long as it is, so a finer tick would tell nothing apart; and
@@ -58,7 +58,7 @@ pub(super) struct Wheel<T> {
     slab: Slab<T>,
 }
 
-/// Timers in a circle; meaningless where its bit in `occupied` is not set.
+/// A list of timers, the latest insertion first; `earliest` is meaningless where there is none.
 #[derive(Clone, Copy)]
 struct Slot {
     head: u32,
@@ -87,7 +87,12 @@ impl<T> Wheel<T> {
     pub(super) fn insert(&mut self, deadline: Instant, value: T) -> Key {
         let key = self.slab.insert(deadline, self.sequence, value);
         self.sequence += 1;
-        self.place(key.index);
+        let tick = self.tick(deadline);
+        if tick <= self.elapsed {
+            self.due.add_late(&mut self.slab, key.index);
+        } else {
+            self.link(key.index, deadline, tick);
+        }
         key
     }
 
@@ -144,7 +149,7 @@ impl<T> Wheel<T> {
     /// Takes out all timers in no particular order, due or not; what is not iterated over stays.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = T> {
         core::iter::from_fn(|| {
-            let index = self.due.last().or_else(|| {
+            let index = self.due.any().or_else(|| {
                 let (level, slot) = self.first_slot()?;
                 Some(self.levels[level][slot].head)
             })?;
@@ -153,8 +158,9 @@ impl<T> Wheel<T> {
     }
 
     fn tick(&self, time: Instant) -> u64 {
-        let since = time.saturating_duration_since(self.start).as_nanos();
-        u64::try_from(since).unwrap_or(u64::MAX) >> TICK_BITS
+        let since = time.saturating_duration_since(self.start);
+        let ns = since.as_secs().saturating_mul(1_000_000_000);
+        ns.saturating_add(since.subsec_nanos().into()) >> TICK_BITS
     }
 
     fn first_slot(&self) -> Option<(usize, usize)> {
@@ -170,8 +176,9 @@ impl<T> Wheel<T> {
         self.elapsed >> above << above | (slot as u64) << shift
     }
 
-    /// Goes on to the first occupied slot at or before `tick` and places its timers anew, each at a
-    /// lower level or among the due ones. Where there is none, goes on to `tick` and says `false`.
+    /// Where nothing is due: empties the first slot that begins by `tick`. What is due by then goes
+    /// to `due` whatever its level was, the rest to lower levels. Where there is no such slot, goes
+    /// on to `tick` and says `false`.
     fn turn(&mut self, tick: u64) -> bool {
         let first = self.first_slot();
         let first = first.map(|(level, slot)| (level, slot, self.slot_start(level, slot)));
@@ -182,74 +189,62 @@ impl<T> Wheel<T> {
             return false;
         };
         debug_assert!(start > self.elapsed, "an occupied slot was passed");
-        self.elapsed = start;
+        let end = start | ((1 << (LEVEL_BITS * level as u32)) - 1);
+        self.elapsed = tick.min(end);
         self.occupied[level] &= !(1 << slot);
-        let head = self.levels[level][slot].head;
-        let mut index = head;
-        loop {
+        let mut index = core::mem::replace(&mut self.levels[level][slot].head, NONE);
+        while index != NONE {
             let next = self.slab.next(index);
-            self.place(index);
-            if next == head {
-                return true;
+            let deadline = self.slab.deadline(index);
+            match self.tick(deadline) {
+                tick if tick <= self.elapsed => self.due.add(&self.slab, index),
+                tick => self.link(index, deadline, tick),
             }
             index = next;
         }
+        self.due.sort(&mut self.slab);
+        true
     }
 
-    /// Puts a timer that is nowhere to where it belongs by TW2.
-    fn place(&mut self, index: u32) {
-        let deadline = self.slab.deadline(index);
-        let tick = self.tick(deadline);
-        if tick <= self.elapsed {
-            self.due.push(&mut self.slab, index);
-            return;
-        }
+    /// Links a timer whose tick is to come into the slot of TW2.
+    fn link(&mut self, index: u32, deadline: Instant, tick: u64) {
         let level = (tick ^ self.elapsed).ilog2() / LEVEL_BITS;
         let number = (tick >> (LEVEL_BITS * level)) as usize % SLOTS;
-        self.slab.set_place(
-            index,
-            Place::Slot {
-                level: level as u8,
-                slot: number as u8,
-            },
-        );
+        let place = Place::Slot {
+            level: level as u8,
+            slot: number as u8,
+        };
         let level = level as usize;
         if self.levels[level].is_empty() {
             let slot = Slot {
-                head: index,
-                earliest: deadline,
+                head: NONE,
+                earliest: self.start,
             };
             self.levels[level] = vec![slot; SLOTS].into_boxed_slice();
         }
         let slot = &mut self.levels[level][number];
-        let bit = 1 << number;
-        if self.occupied[level] & bit == 0 {
-            self.occupied[level] |= bit;
-            self.slab.link_alone(index);
-            *slot = Slot {
-                head: index,
-                earliest: deadline,
-            };
+        if slot.head == NONE {
+            self.occupied[level] |= 1 << number;
+            slot.earliest = deadline;
         } else {
-            self.slab.link_before(slot.head, index);
             slot.earliest = slot.earliest.min(deadline);
         }
+        self.slab.link(index, place, slot.head);
+        slot.head = index;
     }
 
     /// Takes a timer from wherever it is.
     fn take(&mut self, index: u32) -> T {
         match self.slab.place(index) {
-            Place::Due { position } => self.due.remove(&mut self.slab, position),
+            Place::Due { position } => self.due.remove(position),
+            Place::Late { position } => self.due.remove_late(&mut self.slab, position),
             Place::Slot { level, slot } => {
-                let (level, slot) = (usize::from(level), usize::from(slot));
-                match self.slab.unlink(index) {
-                    None => self.occupied[level] &= !(1 << slot),
-                    Some(next) => {
-                        let head = &mut self.levels[level][slot].head;
-                        if *head == index {
-                            *head = next;
-                        }
-                    }
+                let (level, number) = (usize::from(level), usize::from(slot));
+                let next = self.slab.unlink(index);
+                let slot = &mut self.levels[level][number];
+                if slot.head == index {
+                    slot.head = next;
+                    self.occupied[level] &= !(u64::from(next == NONE) << number);
                 }
             }
         }

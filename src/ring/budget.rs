@@ -45,13 +45,13 @@ impl Budget {
         }
     }
 
-    pub(super) fn letters_max(self) -> usize {
+    pub(crate) fn letters_max(self) -> usize {
         self.letters_max
     }
 }
 
 /// Watches the time of one drain.
-pub(super) struct Stopwatch<'a, C: Clock> {
+pub(crate) struct Stopwatch<'a, C: Clock + ?Sized> {
     clock: &'a C,
     deadline: Option<Instant>,
     last: Instant,
@@ -59,12 +59,12 @@ pub(super) struct Stopwatch<'a, C: Clock> {
     read_every: u32,
 }
 
-impl<'a, C: Clock> Stopwatch<'a, C> {
+impl<'a, C: Clock + ?Sized> Stopwatch<'a, C> {
     const BETWEEN_READS: Duration = Duration::from_micros(1);
     const READ_EVERY_MAX: u32 = 16;
 
     /// Starts; the clock is read once, and only where there is a bound on time.
-    pub(super) fn start(clock: &'a C, budget: Budget) -> Option<Self> {
+    pub(crate) fn start(clock: &'a C, budget: Budget) -> Option<Self> {
         let time_max = budget.time_max?;
         let now = clock.now();
         Some(Self {
@@ -80,7 +80,7 @@ impl<'a, C: Clock> Stopwatch<'a, C> {
     }
 
     /// Before a letter: whether the time is over.
-    pub(super) fn is_over(&mut self) -> bool {
+    pub(crate) fn is_over(&mut self) -> bool {
         self.unread += 1;
         if self.unread < self.read_every {
             return false;

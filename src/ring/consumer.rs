@@ -30,6 +30,8 @@ pub struct Consumer<R: Ring> {
     waited_at: u64,
     /// A kick came during a wait that no kick ends, and is still to be reported.
     kicked: bool,
+    /// Time spent in spells of waiting.
+    waited: Duration,
 }
 
 /// Why a wait for letters ended.
@@ -55,6 +57,7 @@ impl<R: Ring> Consumer<R> {
             chase: Chase::default(),
             waited_at,
             kicked: false,
+            waited: Duration::ZERO,
         }
     }
 
@@ -299,6 +302,7 @@ impl<R: Ring> Consumer<R> {
             side,
             chase,
             waited_at,
+            waited: all_waited,
             ..
         } = self;
         ring.release(side);
@@ -308,8 +312,11 @@ impl<R: Ring> Consumer<R> {
             pause_for_ns(pause_ns);
         }
         let mut idle = ring.config().consumer_idle(ring.handles());
-        let waited = wait_idle(&**ring, side, &mut idle, deadline, unless);
-        chase.gap_was(idle.waited_ns());
+        let mut slept = Duration::ZERO;
+        let waited = wait_idle(&**ring, side, &mut idle, &mut slept, deadline, unless);
+        let spun_ns = idle.waited_ns();
+        *all_waited += slept + Duration::from_nanos(spun_ns + pause_ns);
+        chase.gap_was(spun_ns);
         *waited_at = ring.cursor(side);
         waited
     }
@@ -401,6 +408,13 @@ impl<R: Ring> Consumer<R> {
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.ring.config().capacity
+    }
+
+    /// How long this consumer has waited since the ring was made: sleeps by the clock, and what was
+    /// spun by the known cost of a step, which is off by some tens of percent.
+    #[must_use]
+    pub fn waited(&self) -> Duration {
+        self.waited
     }
 
     /// Events counted since the ring was made.

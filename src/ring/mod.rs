@@ -27,6 +27,7 @@ mod waiting;
 
 pub use batch::{Batch, Buffered, IntoBatch};
 pub use budget::Budget;
+pub(crate) use budget::Stopwatch;
 pub use builder::Builder;
 pub use capacity::CapacityError;
 pub use consumer::{Consumer, Waited};

@@ -3,6 +3,7 @@
 use super::consumer::Waited;
 use super::protocol::{OwnerState, Ring};
 use crate::wait::{Idle, Next};
+use core::time::Duration;
 use std::time::Instant;
 
 /// Looks, and does what the strategy says between looks, until there is something to report.
@@ -10,6 +11,7 @@ pub(super) fn wait_idle<R: Ring>(
     ring: &R,
     side: &mut R::ConsumerSide,
     idle: &mut Idle<'_>,
+    slept: &mut Duration,
     deadline: Option<Instant>,
     mut unless: impl FnMut() -> bool,
 ) -> Waited {
@@ -31,7 +33,12 @@ pub(super) fn wait_idle<R: Ring>(
                 }
                 state => state,
             },
-            Next::Park => ring.park(side, deadline, &mut unless),
+            Next::Park => {
+                let start = Instant::now();
+                let state = ring.park(side, deadline, &mut unless);
+                *slept += start.elapsed();
+                state
+            }
         };
         match state {
             OwnerState::Look | OwnerState::Hole => {}

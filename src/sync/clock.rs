@@ -1,13 +1,53 @@
 //! Where the time comes from: the system's monotonic clock, or one that a test moves by hand.
 
 use core::time::Duration;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
+
+/// What a clock rings when it was moved.
+#[derive(Clone)]
+pub struct Bell(Arc<dyn Fn() + Send + Sync>);
+
+impl Bell {
+    /// A bell that calls `ring`.
+    #[must_use]
+    pub fn new(ring: impl Fn() + Send + Sync + 'static) -> Self {
+        Self(Arc::new(ring))
+    }
+
+    /// Rings it.
+    pub fn ring(&self) {
+        (self.0)();
+    }
+}
+
+impl core::fmt::Debug for Bell {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Bell").finish_non_exhaustive()
+    }
+}
 
 /// A monotonic clock.
 pub trait Clock {
     /// The present moment; never earlier than one returned before.
     fn now(&self) -> Instant;
+
+    /// Has `bell` called whenever this clock has been moved other than by time passing, for as long
+    /// as somebody else holds the bell: a sleeper may have slept past a moment. A clock that nobody
+    /// moves need do nothing.
+    fn ring_when_moved(&self, bell: &Bell) {
+        let _ = bell;
+    }
+}
+
+impl<C: Clock + ?Sized> Clock for Box<C> {
+    fn now(&self) -> Instant {
+        (**self).now()
+    }
+
+    fn ring_when_moved(&self, bell: &Bell) {
+        (**self).ring_when_moved(bell);
+    }
 }
 
 /// The operating system's monotonic clock.
@@ -32,9 +72,14 @@ impl Clock for SystemClock {
 /// clock.advance(Duration::from_millis(5));
 /// assert_eq!(clock.now() - before, Duration::from_millis(5));
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ManualClock {
-    now: Arc<Mutex<Instant>>,
+    shared: Arc<Mutex<Manual>>,
+}
+
+struct Manual {
+    now: Instant,
+    bells: Vec<Weak<dyn Fn() + Send + Sync>>,
 }
 
 impl ManualClock {
@@ -42,13 +87,27 @@ impl ManualClock {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            now: Arc::new(Mutex::new(Instant::now())),
+            shared: Arc::new(Mutex::new(Manual {
+                now: Instant::now(),
+                bells: Vec::new(),
+            })),
         }
     }
 
-    /// Moves the clock forward by `time`.
+    /// Moves the clock forward by `time`, and wakes who sleeps until a moment of this clock.
     pub fn advance(&self, time: Duration) {
-        *self.now.lock().unwrap_or_else(PoisonError::into_inner) += time;
+        let bells: Vec<_> = {
+            let mut shared = self.lock();
+            shared.now += time;
+            shared.bells.retain(|bell| bell.strong_count() > 0);
+            shared.bells.iter().filter_map(Weak::upgrade).collect()
+        };
+        // Caller code, with nothing held.
+        bells.iter().for_each(|ring| ring());
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Manual> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -60,6 +119,18 @@ impl Default for ManualClock {
 
 impl Clock for ManualClock {
     fn now(&self) -> Instant {
-        *self.now.lock().unwrap_or_else(PoisonError::into_inner)
+        self.lock().now
+    }
+
+    fn ring_when_moved(&self, bell: &Bell) {
+        self.lock().bells.push(Arc::downgrade(&bell.0));
+    }
+}
+
+impl core::fmt::Debug for ManualClock {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("ManualClock")
+            .field("now", &self.now())
+            .finish_non_exhaustive()
     }
 }

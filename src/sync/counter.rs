@@ -16,6 +16,45 @@ impl Counter {
         self.0.fetch_add(1, Relaxed);
     }
 
+    pub(crate) fn add(&self, count: u64) {
+        // Relaxed: a statistic; nothing is read because of it.
+        self.0.fetch_add(count, Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> u64 {
+        // Relaxed: a statistic; nothing is read because of it.
+        self.0.load(Relaxed)
+    }
+}
+
+/// Counts events of one thread at a time, without a locked instruction; others only read it.
+#[derive(Debug, Default)]
+pub(crate) struct Tally(AtomicU64);
+
+impl Tally {
+    #[inline]
+    pub(crate) fn add(&self, count: u64) {
+        // Relaxed: a statistic with one writer.
+        self.0
+            .store(self.0.load(Relaxed).wrapping_add(count), Relaxed);
+    }
+
+    /// Keeps the larger of what it holds and `value`.
+    #[inline]
+    pub(crate) fn raise_to(&self, value: u64) {
+        // Relaxed: a statistic with one writer.
+        if value > self.0.load(Relaxed) {
+            self.0.store(value, Relaxed);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn set(&self, value: u64) {
+        // Relaxed: a statistic with one writer.
+        self.0.store(value, Relaxed);
+    }
+
+    #[inline]
     pub(crate) fn get(&self) -> u64 {
         // Relaxed: a statistic; nothing is read because of it.
         self.0.load(Relaxed)

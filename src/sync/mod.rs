@@ -25,13 +25,15 @@ mod cpus;
 mod futex;
 pub(crate) mod order;
 mod parker;
+mod per_thread;
 mod prefetch;
 mod store_load;
 
-pub use clock::{Clock, ManualClock, SystemClock};
-pub(crate) use counter::{Counter, Estimate};
+pub use clock::{Bell, Clock, ManualClock, SystemClock};
+pub(crate) use counter::{Counter, Estimate, Tally};
 pub use cpus::Cpus;
 pub(crate) use order::order;
 pub(crate) use parker::Parker;
+pub(crate) use per_thread::{set_thread_pointer, this_thread, thread_pointer};
 pub(crate) use prefetch::prefetch_to_write;
 pub(crate) use store_load::StoreLoad;

@@ -79,6 +79,12 @@ pub trait WaitStrategy: Debug + Send + Sync {
     fn step(&self, spell: Spell) -> Step;
 }
 
+impl<W: WaitStrategy + ?Sized> WaitStrategy for Box<W> {
+    fn step(&self, spell: Spell) -> Step {
+        (**self).step(spell)
+    }
+}
+
 /// Looks again at once: the lowest latency, for a thread that has a core to itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BusySpin;

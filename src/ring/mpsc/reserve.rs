@@ -32,15 +32,21 @@ pub enum ReservedPost<T> {
     AlreadyPending(T),
 }
 
+impl<T> Reservation<T> {
+    fn of(ring: &Arc<Ring<T>>, index: usize) -> Option<Self> {
+        (index < ring.fixed.reserved.len()).then(|| Self {
+            ring: Arc::clone(ring),
+            index,
+        })
+    }
+}
+
 impl<T> Producer<T> {
     /// The ring's reservation number `index`, below what
     /// [`Builder::reserved`](super::Builder::reserved) set; `None` beyond it.
     #[must_use]
     pub fn reservation(&self, index: usize) -> Option<Reservation<T>> {
-        (index < self.ring.fixed.reserved.len()).then(|| Reservation {
-            ring: Arc::clone(&self.ring),
-            index,
-        })
+        Reservation::of(&self.ring, index)
     }
 }
 
@@ -77,6 +83,12 @@ impl<T> Reservation<T> {
 }
 
 impl<T> Consumer<T> {
+    /// The ring's reservation number `index`; `None` where there is no such one.
+    #[must_use]
+    pub fn reservation(&self, index: usize) -> Option<Reservation<T>> {
+        Reservation::of(&self.ring, index)
+    }
+
     /// Makes reservation `index` free to be posted again: releases the room of what was taken,
     /// then clears its pending word. To be called *before* acting on the letter, so that a post
     /// during the action is not lost. Returns how many posts that letter stands for.

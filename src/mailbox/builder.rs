@@ -1,0 +1,136 @@
+//! Makes a mailbox.
+
+use super::envelope::Envelope;
+use super::owner::Mailbox;
+use super::sender::Sender;
+use super::shared::Shared;
+use crate::letter::Letter;
+use crate::ring::{CapacityError, mpsc};
+use crate::sync::{Arc, Cpus};
+use crate::wait::{Parking, WaitStrategy};
+
+/// Settings of a mailbox.
+#[derive(Debug)]
+pub struct Builder {
+    capacity: usize,
+    urgent_capacity: usize,
+    markers: usize,
+    urgent_markers: usize,
+    batch_max: usize,
+    sender_wait: Option<Box<dyn WaitStrategy>>,
+    owner_wait: Option<Box<dyn WaitStrategy>>,
+    cpus: Option<Cpus>,
+}
+
+impl Builder {
+    const URGENT_CAPACITY: usize = 64;
+    const MARKERS: usize = 8;
+    const BATCH_MAX: usize = 256;
+
+    /// A mailbox that holds `capacity` ordinary letters, besides those its owner has taken into a
+    /// batch.
+    #[must_use]
+    pub fn new(capacity: usize) -> Self {
+        Self {
+            capacity,
+            urgent_capacity: Self::URGENT_CAPACITY,
+            markers: Self::MARKERS,
+            urgent_markers: Self::MARKERS,
+            batch_max: Self::BATCH_MAX,
+            sender_wait: None,
+            owner_wait: None,
+            cpus: None,
+        }
+    }
+
+    /// How many urgent letters it holds besides; 64 without this.
+    #[must_use]
+    pub fn urgent_capacity(mut self, capacity: usize) -> Self {
+        self.urgent_capacity = capacity;
+        self
+    }
+
+    /// How many ordinary markers can be registered; 8 without this. Each takes one slot.
+    #[must_use]
+    pub fn markers(mut self, count: usize) -> Self {
+        self.markers = count;
+        self
+    }
+
+    /// How many urgent markers can be registered; 8 without this.
+    #[must_use]
+    pub fn urgent_markers(mut self, count: usize) -> Self {
+        self.urgent_markers = count;
+        self
+    }
+
+    /// How many letters the owner takes from the ring for one batch, at least 1; 256 without this.
+    #[must_use]
+    pub fn batch_max(mut self, letters: usize) -> Self {
+        self.batch_max = letters.max(1);
+        self
+    }
+
+    /// How senders wait for room; [`Parking`] without this.
+    #[must_use]
+    pub fn sender_wait(mut self, strategy: impl WaitStrategy + 'static) -> Self {
+        self.sender_wait = Some(Box::new(strategy));
+        self
+    }
+
+    /// How the owner waits for letters; [`Parking`] without this.
+    #[must_use]
+    pub fn owner_wait(mut self, strategy: impl WaitStrategy + 'static) -> Self {
+        self.owner_wait = Some(Box::new(strategy));
+        self
+    }
+
+    /// The CPUs that the threads of this mailbox share; without it, what the process is allowed.
+    #[must_use]
+    pub fn cpus(mut self, cpus: Cpus) -> Self {
+        self.cpus = Some(cpus);
+        self
+    }
+
+    /// Makes the mailbox.
+    ///
+    /// # Errors
+    /// [`CapacityError`] where a capacity is 0 or absurd, or memory is short.
+    pub fn build<O, L: Letter<O>>(self) -> Result<(Sender<O, L>, Mailbox<O, L>), CapacityError> {
+        let mut main = mpsc::Builder::new(self.capacity)
+            .reserved(self.markers)
+            .producer_wait(self.sender_wait.unwrap_or_else(parking))
+            .consumer_wait(self.owner_wait.unwrap_or_else(parking));
+        let mut urgent = mpsc::Builder::new(self.urgent_capacity).reserved(self.urgent_markers);
+        if let Some(cpus) = self.cpus {
+            main = main.cpus(cpus);
+            urgent = urgent.cpus(cpus);
+        }
+        let (main_producer, main) = main.build::<Envelope<O, L>>()?;
+        let (urgent_producer, urgent) = urgent.build::<Envelope<O, L>>()?;
+        let shared = Arc::new(Shared::new());
+        let sender = Sender::new(main_producer, urgent_producer, Arc::clone(&shared));
+        let mailbox = Mailbox::new(
+            main,
+            urgent,
+            sender.downgrade(),
+            [self.markers, self.urgent_markers],
+            self.batch_max,
+        );
+        Ok((sender, mailbox))
+    }
+}
+
+fn parking() -> Box<dyn WaitStrategy> {
+    Box::new(Parking::default())
+}
+
+/// Makes a mailbox that holds `capacity` ordinary letters, with the [`Builder`]'s other settings.
+///
+/// # Errors
+/// [`CapacityError`] where the capacity is 0 or absurd, or memory is short.
+pub fn bounded<O, L: Letter<O>>(
+    capacity: usize,
+) -> Result<(Sender<O, L>, Mailbox<O, L>), CapacityError> {
+    Builder::new(capacity).build()
+}

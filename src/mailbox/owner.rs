@@ -1,0 +1,507 @@
+//! The owner's side: batches, what comes next, waiting, and the life cycle.
+//!
+//! M5. A marker's envelope comes from its own reservation alone, and is handed out once for each
+//!     letter of that reservation that was taken.
+
+use super::envelope::{Deferrable, Envelope, Internal, MarkerId, Taken};
+use super::error::{QuiescedError, TakeError, TooManyMarkers};
+use super::marker::{Callback, Marker, MarkerCounters, MarkerOptions, Markers};
+use super::queue::{Filter, Queues};
+use super::sender::{Sender, WeakSender};
+use super::undelivered::Undelivered;
+use crate::letter::{IntoOutcome, Letter, Mail, Outcome, Priority};
+use crate::ring::{Waited, mpsc};
+use core::time::Duration;
+use std::time::Instant;
+
+/// Takes letters; there is one per mailbox, and it may move to another thread.
+///
+/// Dropping it closes the mailbox, and drops what was accepted and not taken.
+pub struct Mailbox<O, L = Mail<O>> {
+    main: mpsc::Consumer<Envelope<O, L>>,
+    urgent: mpsc::Consumer<Envelope<O, L>>,
+    queues: Queues<O, L>,
+    markers: Markers<O>,
+    state: State,
+    batch_max: usize,
+    weak: WeakSender<O, L>,
+}
+
+/// Where a mailbox is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum State {
+    /// Takes letters.
+    Open,
+    /// Takes no more letters; those accepted are still to be taken.
+    Quiesced,
+    /// Empty for ever.
+    Closed,
+}
+
+impl<O, L: Letter<O>> Mailbox<O, L> {
+    pub(super) fn new(
+        main: mpsc::Consumer<Envelope<O, L>>,
+        urgent: mpsc::Consumer<Envelope<O, L>>,
+        weak: WeakSender<O, L>,
+        markers_max: [usize; 2],
+        batch_max: usize,
+    ) -> Self {
+        let queues = Queues::new(batch_max, urgent.capacity());
+        Self {
+            main,
+            urgent,
+            queues,
+            markers: Markers::new(markers_max),
+            state: State::Open,
+            batch_max,
+            weak,
+        }
+    }
+
+    /// A sender, unless the last one is gone already.
+    #[must_use]
+    pub fn sender(&self) -> Option<Sender<O, L>> {
+        self.weak.upgrade()
+    }
+
+    /// Registers a marker: whoever has the handle can have `action` run.
+    ///
+    /// # Errors
+    /// [`TooManyMarkers`] beyond what [`Builder::markers`](super::Builder::markers) set.
+    pub fn marker<R: IntoOutcome>(
+        &mut self,
+        name: &'static str,
+        action: impl FnMut(&mut O) -> R + Send + 'static,
+    ) -> Result<Marker<O, L>, TooManyMarkers> {
+        self.marker_with(name, MarkerOptions::new(), action)
+    }
+
+    /// Registers a marker that is urgent, or has a priority.
+    ///
+    /// # Errors
+    /// [`TooManyMarkers`] beyond what the mailbox was built for in that lane.
+    pub fn marker_with<R: IntoOutcome>(
+        &mut self,
+        name: &'static str,
+        options: MarkerOptions,
+        action: impl FnMut(&mut O) -> R + Send + 'static,
+    ) -> Result<Marker<O, L>, TooManyMarkers> {
+        let lanes = [&self.main, &self.urgent];
+        self.markers
+            .register(name, options, lanes, &self.weak.main, action)
+    }
+
+    /// What a marker was registered as; `None` for another mailbox's marker.
+    #[must_use]
+    pub fn marker_name(&self, id: MarkerId) -> Option<&'static str> {
+        self.markers.name(id)
+    }
+
+    pub(crate) fn marker_priority(&self, id: MarkerId) -> Priority {
+        self.markers.priority(id)
+    }
+
+    /// Posts and runs of each marker, in the order in which they were registered.
+    pub fn marker_counters(&self) -> impl Iterator<Item = MarkerCounters> {
+        self.markers.counters()
+    }
+
+    /// Posts a letter of the owner's own, for the next batch: never waits, always fits.
+    ///
+    /// # Errors
+    /// [`QuiescedError`] with the letter.
+    pub fn post_own(&mut self, letter: L) -> Result<(), QuiescedError<L>> {
+        match self.state {
+            State::Open => {
+                self.queues.later.push_back(Envelope::Letter(letter));
+                Ok(())
+            }
+            _ => Err(QuiescedError(letter)),
+        }
+    }
+
+    /// Posts an urgent letter of the owner's own: never waits, always fits.
+    ///
+    /// # Errors
+    /// [`QuiescedError`] with the letter.
+    pub fn post_own_urgent(&mut self, letter: L) -> Result<(), QuiescedError<L>> {
+        match self.state {
+            State::Open => {
+                self.keep_urgent(Envelope::Letter(letter));
+                Ok(())
+            }
+            _ => Err(QuiescedError(letter)),
+        }
+    }
+
+    /// Puts an envelope of the owner's own at the end of the next batch, in any state.
+    #[inline]
+    pub(crate) fn keep(&mut self, envelope: Envelope<O, L>) {
+        self.queues.later.push_back(envelope);
+    }
+
+    /// The same for an urgent one.
+    pub(crate) fn keep_urgent(&mut self, envelope: Envelope<O, L>) {
+        // Q1: what was posted before this stays before it, while there is room for so many.
+        if self.queues.urgent.len() < self.urgent.capacity() {
+            let room = self.urgent.capacity() - self.queues.urgent.len();
+            self.urgent.drain_to(&mut self.queues.urgent, room);
+        }
+        self.queues.urgent.push_back(envelope);
+    }
+
+    /// Whether there is anything to take: two looks at slots and three at lengths, no locked
+    /// instruction.
+    #[inline]
+    #[must_use]
+    pub fn has_letters(&self) -> bool {
+        !self.queues.is_empty() || self.main.has_letters() || self.urgent.has_letters()
+    }
+
+    /// Whether there is an urgent letter to take.
+    #[inline]
+    #[must_use]
+    pub fn has_urgent(&self) -> bool {
+        !self.queues.urgent.is_empty() || self.urgent.has_letters()
+    }
+
+    /// Begins a batch, unless one is being worked off: the owner's own posts and what was skipped,
+    /// then up to [`Builder::batch_max`](super::Builder::batch_max) letters from the ring. Returns
+    /// whether there is anything to take by [`try_take_from_batch`](Self::try_take_from_batch).
+    #[inline]
+    pub fn begin_batch(&mut self) -> bool {
+        if self.queues.batch.is_empty() {
+            core::mem::swap(&mut self.queues.batch, &mut self.queues.later);
+            if self.main.has_letters() {
+                let taken = self.main.drain_to(&mut self.queues.batch, self.batch_max);
+                self.note_depth(taken);
+            }
+        }
+        !self.queues.batch.is_empty() || self.has_urgent()
+    }
+
+    fn note_depth(&self, taken: usize) {
+        let mut depth = self.queues.len();
+        if taken == self.batch_max {
+            // Behind by more than a batch: only then is the senders' line looked at.
+            depth += self.main.len();
+        }
+        self.weak.shared.depth.set(depth as u64);
+        self.weak.shared.depth_max.raise_to(depth as u64);
+    }
+
+    /// Takes the next letter of the batch, or an urgent one. `None` at the end of the batch, or when
+    /// urgent letters have had their run and others may wait in the ring: begin another batch.
+    #[inline]
+    pub fn try_take_from_batch(&mut self) -> Option<Taken<O, L>> {
+        if self.has_urgent() {
+            if !self.queues.urgent_had_its_run() {
+                if let Some(envelope) = self.pop_urgent() {
+                    self.queues.took_urgent();
+                    return Some(self.hand_out(envelope));
+                }
+            } else if self.queues.batch.is_empty() {
+                self.queues.took_ordinary();
+                return None;
+            }
+        }
+        let envelope = self.queues.batch.pop_front()?;
+        self.queues.took_ordinary();
+        Some(self.hand_out(envelope))
+    }
+
+    /// Takes the next letter.
+    ///
+    /// # Errors
+    /// [`TakeError::Empty`], [`TakeError::Quiesced`] or [`TakeError::Closed`].
+    pub fn try_take(&mut self) -> Result<Taken<O, L>, TakeError> {
+        if self.has_urgent() && !(self.queues.urgent_had_its_run() && self.has_ordinary()) {
+            if let Some(envelope) = self.pop_urgent() {
+                self.queues.took_urgent();
+                return Ok(self.hand_out(envelope));
+            }
+        }
+        self.queues.took_ordinary();
+        let queued = self.queues.batch.pop_front();
+        let queued = queued.or_else(|| self.queues.later.pop_front());
+        match queued.or_else(|| self.main.try_take().ok()) {
+            Some(envelope) => Ok(self.hand_out(envelope)),
+            None => self.nothing_to_take(),
+        }
+    }
+
+    fn has_ordinary(&self) -> bool {
+        !self.queues.batch.is_empty() || !self.queues.later.is_empty() || self.main.has_letters()
+    }
+
+    /// Takes the oldest letter with at least this priority. Others are left, in order; those that
+    /// lay in the ring are kept in the owner's memory for the next batch.
+    ///
+    /// # Errors
+    /// As [`try_take`](Self::try_take).
+    pub fn try_take_from(&mut self, least: Priority) -> Result<Taken<O, L>, TakeError> {
+        self.try_take_shown(least, Deferrable::Hidden)
+    }
+
+    pub(crate) fn try_take_shown(
+        &mut self,
+        least: Priority,
+        deferrable: Deferrable,
+    ) -> Result<Taken<O, L>, TakeError> {
+        if least == Priority::MIN {
+            return self.try_take();
+        }
+        let Self {
+            main,
+            urgent,
+            queues,
+            markers,
+            ..
+        } = self;
+        let filter = Filter {
+            least,
+            deferrable,
+            of_marker: &|id| markers.priority(id),
+        };
+        // Q1: in the order in which they would be handed out.
+        urgent.drain_to(&mut queues.urgent, usize::MAX);
+        let found = filter
+            .take(&mut queues.urgent)
+            .or_else(|| filter.take(&mut queues.batch))
+            .or_else(|| filter.take(&mut queues.later));
+        let found = found.or_else(|| {
+            while let Ok(envelope) = main.try_take() {
+                if filter.shows(&envelope) {
+                    return Some(envelope);
+                }
+                queues.later.push_back(envelope);
+            }
+            None
+        });
+        match found {
+            Some(envelope) => Ok(self.hand_out(envelope)),
+            None => self.nothing_to_take(),
+        }
+    }
+
+    fn nothing_to_take(&self) -> Result<Taken<O, L>, TakeError> {
+        Err(match self.state {
+            State::Closed => TakeError::Closed,
+            _ if self.is_finished() => TakeError::Quiesced,
+            _ => TakeError::Empty,
+        })
+    }
+
+    /// Whether all letters have been taken and none can follow, but the owner's own.
+    fn is_finished(&self) -> bool {
+        self.queues.is_empty() && self.main.is_finished() && self.urgent.is_finished()
+    }
+
+    #[inline]
+    fn pop_urgent(&mut self) -> Option<Envelope<O, L>> {
+        let own = self.queues.urgent.pop_front();
+        own.or_else(|| self.urgent.try_take().ok())
+    }
+
+    /// What leaves the mailbox to be run: a marker's pending word is cleared first.
+    #[inline]
+    fn hand_out(&mut self, envelope: Envelope<O, L>) -> Taken<O, L> {
+        if let Envelope::Marker(id) = envelope {
+            self.settle(id);
+        }
+        envelope.into()
+    }
+
+    fn settle(&mut self, id: MarkerId) {
+        let (urgent, reservation) = self.markers.place(id);
+        let ring = if urgent {
+            &mut self.urgent
+        } else {
+            &mut self.main
+        };
+        // SAFETY: M5: this marker's letter was taken, once since the last call; only its
+        // reservation posts it, and it is handed out here alone.
+        let posts = unsafe { ring.settle(reservation) };
+        self.markers.count(id, posts);
+    }
+
+    /// Takes the next letter, waiting for one.
+    ///
+    /// # Errors
+    /// [`TakeError::Quiesced`] or [`TakeError::Closed`]: never waits for what cannot come.
+    pub fn take(&mut self) -> Result<Taken<O, L>, TakeError> {
+        self.take_until(None)
+    }
+
+    /// Takes the next letter, waiting for one for at most `timeout`.
+    ///
+    /// # Errors
+    /// As [`take`](Self::take), and [`TakeError::Timeout`].
+    pub fn take_timeout(&mut self, timeout: Duration) -> Result<Taken<O, L>, TakeError> {
+        // A deadline past the end of time is none.
+        self.take_until(Instant::now().checked_add(timeout))
+    }
+
+    fn take_until(&mut self, deadline: Option<Instant>) -> Result<Taken<O, L>, TakeError> {
+        loop {
+            match self.try_take() {
+                Err(TakeError::Empty) => {}
+                done => return done,
+            }
+            match self.wait_until(deadline, || false) {
+                Waited::TimedOut => return Err(TakeError::Timeout),
+                Waited::Letters | Waited::Kicked | Waited::Finished => {}
+            }
+        }
+    }
+
+    /// Waits until there is something to take from the rings, none can come, or `unless` says so.
+    /// [`Waited::Finished`]: nobody is left who could post.
+    pub(crate) fn wait_until(
+        &mut self,
+        deadline: Option<Instant>,
+        mut unless: impl FnMut() -> bool,
+    ) -> Waited {
+        self.weak.shared.owned_by_this_thread();
+        let Self { main, urgent, .. } = self;
+        match main.wait_unless(deadline, || urgent.has_letters() || unless()) {
+            // The main ring is closed first; the urgent one will be, by the same hand.
+            Waited::Finished if !urgent.has_letters() && !urgent.is_finished() => {
+                match urgent.wait_unless(deadline, unless) {
+                    Waited::Letters => Waited::Letters,
+                    waited => waited,
+                }
+            }
+            waited => waited,
+        }
+    }
+
+    /// Moves up to `max` letters, those to be taken next, to the end of `sink`; returns how many.
+    /// Never waits.
+    pub fn drain_to(&mut self, sink: &mut impl Extend<Taken<O, L>>, max: usize) -> usize {
+        let mut count = 0;
+        sink.extend(core::iter::from_fn(|| {
+            (count < max)
+                .then(|| self.try_take().ok())
+                .flatten()
+                .inspect(|_| count += 1)
+        }));
+        count
+    }
+
+    /// Runs what was taken.
+    ///
+    /// # Errors
+    /// What the letter's action returns.
+    ///
+    /// # Panics
+    /// If the action does. A marker of another mailbox, or what only this mailbox's processor can
+    /// run, panics too.
+    pub fn run(&mut self, taken: Taken<O, L>, owner: &mut O) -> Outcome {
+        match taken {
+            Taken::Letter(letter) => letter.run(owner),
+            Taken::Mail(mail) => mail.run(owner),
+            Taken::Marker(id) => {
+                let mut running = Running {
+                    callback: Some(self.take_callback(id).expect("a marker of this mailbox")),
+                    markers: &mut self.markers,
+                    id,
+                };
+                running.run(owner)
+            }
+            Taken::Internal(Internal(token)) => panic!("{token:?} is for the mailbox's processor"),
+        }
+    }
+
+    /// Takes out what a marker does; `None` while it runs already.
+    pub(crate) fn take_callback(&mut self, id: MarkerId) -> Option<Callback<O>> {
+        self.markers.take_callback(id)
+    }
+
+    pub(crate) fn put_back(&mut self, id: MarkerId, callback: Callback<O>) {
+        self.markers.put_back(id, callback);
+    }
+
+    /// Refuses new letters, the owner's own too; those accepted are still to be taken.
+    pub fn quiesce(&mut self) {
+        if self.state == State::Open {
+            self.state = State::Quiesced;
+            self.refuse_senders();
+        }
+    }
+
+    /// Refuses what others post; the owner may still post to itself.
+    pub(crate) fn refuse_senders(&mut self) {
+        self.main.quiesce();
+        self.urgent.quiesce();
+    }
+
+    /// Refuses new letters and returns those accepted and not taken. Closing again returns none.
+    ///
+    /// It waits for posts that have begun and not ended: a few instructions, unless that sender was
+    /// preempted between them.
+    pub fn close(&mut self) -> Undelivered<O, L> {
+        self.quiesce();
+        self.state = State::Closed;
+        let mut left = core::mem::take(&mut self.queues.urgent);
+        left.extend(self.urgent.iter());
+        left.append(&mut self.queues.batch);
+        left.append(&mut self.queues.later);
+        left.extend(self.main.iter());
+        self.weak.shared.depth.set(0);
+        Undelivered { left }
+    }
+
+    /// Where it is in its life.
+    #[must_use]
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// How many letters were accepted and not yet taken.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.queues.len() + self.main.len() + self.urgent.len()
+    }
+
+    /// Whether [`len`](Self::len) is zero.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Time spent waiting, all in all, as far as it is known without a clock.
+    pub(crate) fn waited(&self) -> Duration {
+        self.main.waited()
+    }
+}
+
+/// A marker that runs: what it does is put back also on a panic.
+struct Running<'a, O> {
+    markers: &'a mut Markers<O>,
+    id: MarkerId,
+    callback: Option<Callback<O>>,
+}
+
+impl<O> Running<'_, O> {
+    fn run(&mut self, owner: &mut O) -> Outcome {
+        self.callback.as_mut().map_or(Ok(()), |run| run(owner))
+    }
+}
+
+impl<O> Drop for Running<'_, O> {
+    fn drop(&mut self) {
+        if let Some(callback) = self.callback.take() {
+            self.markers.put_back(self.id, callback);
+        }
+    }
+}
+
+impl<O, L: Letter<O>> core::fmt::Debug for Mailbox<O, L> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Mailbox")
+            .field("state", &self.state)
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
+}

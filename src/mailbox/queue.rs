@@ -1,0 +1,86 @@
+//! What the owner has taken out of the rings and not run yet.
+//!
+//! Q1. Everything in `urgent` is older than what lies in the urgent ring; everything in `batch` is
+//!     older than `later`, and what a yield has skipped is older than what lies in the main ring.
+
+use super::envelope::{Deferrable, Envelope, MarkerId};
+use crate::letter::{Letter, Priority};
+use std::collections::VecDeque;
+
+/// How many urgent letters run in a row, at most, while another letter is to be had.
+pub const URGENT_RUN_MAX: u32 = 8;
+
+/// The owner's queues.
+pub(super) struct Queues<O, L> {
+    /// Urgent letters that the owner posted, and those a yield has skipped.
+    pub(super) urgent: VecDeque<Envelope<O, L>>,
+    /// What is left of the batch being worked off.
+    pub(super) batch: VecDeque<Envelope<O, L>>,
+    /// The owner's own posts, and what a yield has skipped: for the next batch.
+    pub(super) later: VecDeque<Envelope<O, L>>,
+    /// Urgent letters handed out since an ordinary one was.
+    urgent_run: u32,
+}
+
+/// Which letters a yield sees.
+#[derive(Clone, Copy)]
+pub(super) struct Filter<'a> {
+    pub(super) least: Priority,
+    pub(super) deferrable: Deferrable,
+    pub(super) of_marker: &'a dyn Fn(MarkerId) -> Priority,
+}
+
+impl Filter<'_> {
+    pub(super) fn shows<O, L: Letter<O>>(&self, envelope: &Envelope<O, L>) -> bool {
+        let priority = envelope
+            .priority(self.deferrable)
+            .unwrap_or_else(self.of_marker);
+        priority >= self.least
+    }
+
+    /// Takes the oldest that is shown.
+    pub(super) fn take<O, L: Letter<O>>(
+        &self,
+        queue: &mut VecDeque<Envelope<O, L>>,
+    ) -> Option<Envelope<O, L>> {
+        let index = queue.iter().position(|envelope| self.shows(envelope))?;
+        queue.remove(index)
+    }
+}
+
+impl<O, L> Queues<O, L> {
+    pub(super) fn new(batch_max: usize, urgent_max: usize) -> Self {
+        Self {
+            urgent: VecDeque::with_capacity(urgent_max),
+            batch: VecDeque::with_capacity(batch_max),
+            later: VecDeque::with_capacity(batch_max),
+            urgent_run: 0,
+        }
+    }
+
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.urgent.len() + self.batch.len() + self.later.len()
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether it is an ordinary letter's turn although there are urgent ones.
+    #[inline]
+    pub(super) fn urgent_had_its_run(&self) -> bool {
+        self.urgent_run >= URGENT_RUN_MAX
+    }
+
+    #[inline]
+    pub(super) fn took_urgent(&mut self) {
+        self.urgent_run += 1;
+    }
+
+    #[inline]
+    pub(super) fn took_ordinary(&mut self) {
+        self.urgent_run = 0;
+    }
+}

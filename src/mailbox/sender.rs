@@ -1,0 +1,354 @@
+//! The posting side: ordinary and urgent letters, from any thread.
+
+use super::envelope::Envelope;
+use super::error::PostError;
+use super::shared::{Counters, Shared};
+use crate::letter::{Letter, Mail};
+use crate::ring::{Closed, PostTimeoutError, TryPostError, mpsc};
+use crate::sync::Arc;
+use core::time::Duration;
+use std::time::Instant;
+
+/// Posts letters to a mailbox; clone it for more senders, or share it between threads.
+///
+/// When the last one is dropped the mailbox is quiesced: what was posted is still taken.
+pub struct Sender<O, L = Mail<O>> {
+    main: mpsc::Producer<Envelope<O, L>>,
+    urgent: mpsc::Producer<Envelope<O, L>>,
+    /// To end the owner's sleep for what is not in the main ring.
+    bell: mpsc::WeakProducer<Envelope<O, L>>,
+    shared: Arc<Shared>,
+}
+
+/// A sender that does not keep its mailbox open.
+pub struct WeakSender<O, L = Mail<O>> {
+    pub(super) main: mpsc::WeakProducer<Envelope<O, L>>,
+    urgent: mpsc::WeakProducer<Envelope<O, L>>,
+    pub(super) shared: Arc<Shared>,
+}
+
+impl<O, L: Letter<O>> Sender<O, L> {
+    pub(super) fn new(
+        main: mpsc::Producer<Envelope<O, L>>,
+        urgent: mpsc::Producer<Envelope<O, L>>,
+        shared: Arc<Shared>,
+    ) -> Self {
+        let bell = main.downgrade();
+        Self {
+            main,
+            urgent,
+            bell,
+            shared,
+        }
+    }
+
+    /// Posts `letter` if there is room.
+    ///
+    /// # Errors
+    /// [`PostError::Full`] or [`PostError::Closed`], with the letter.
+    #[inline]
+    pub fn try_post(&self, letter: L) -> Result<(), PostError<L>> {
+        self.try_post_envelope(Envelope::Letter(letter))
+            .map_err(|error| error.map(Envelope::into_letter))
+    }
+
+    /// Posts `letter`, waiting for room.
+    ///
+    /// # Errors
+    /// [`PostError::Closed`], or [`PostError::WouldDeadlock`] where there is no room and the calling
+    /// thread is the owner; with the letter.
+    #[inline]
+    pub fn post(&self, letter: L) -> Result<(), PostError<L>> {
+        self.post_envelope(Envelope::Letter(letter))
+            .map_err(|error| error.map(Envelope::into_letter))
+    }
+
+    /// Posts `letter`, waiting for room for at most `timeout`.
+    ///
+    /// # Errors
+    /// As [`post`](Self::post), and [`PostError::Timeout`].
+    pub fn post_timeout(&self, letter: L, timeout: Duration) -> Result<(), PostError<L>> {
+        match self.main.try_post(Envelope::Letter(letter)) {
+            Ok(()) => Ok(()),
+            Err(TryPostError::Closed(envelope)) => Err(PostError::Closed(envelope)),
+            Err(TryPostError::Full(envelope)) if self.shared.is_owned_by_this_thread() => {
+                Err(PostError::WouldDeadlock(envelope))
+            }
+            Err(TryPostError::Full(envelope)) => self
+                .blocked(|| self.main.post_timeout(envelope, timeout))
+                .map_err(|error| match error {
+                    PostTimeoutError::Timeout(envelope) => PostError::Timeout(envelope),
+                    PostTimeoutError::Closed(envelope) => PostError::Closed(envelope),
+                }),
+        }
+        .map_err(|error| self.rejected(error).map(Envelope::into_letter))
+    }
+
+    /// Posts letters that lie side by side, as many as there is room for at once, waiting for room
+    /// for the rest. Returns how many were posted: all.
+    ///
+    /// # Errors
+    /// [`PostError::Closed`] or [`PostError::WouldDeadlock`], with the letters that were not posted.
+    pub fn post_batch(&self, letters: Vec<L>) -> Result<usize, PostError<Vec<L>>> {
+        use crate::ring::Refusal;
+        let count = letters.len();
+        let envelopes: Vec<_> = letters.into_iter().map(Envelope::Letter).collect();
+        let back = |rest: &mut dyn Iterator<Item = Envelope<O, L>>| {
+            rest.map(Envelope::into_letter).collect()
+        };
+        let mut rest = match self.main.try_post_batch(envelopes) {
+            Ok(_) => return Ok(count),
+            Err(refused) if refused.reason == Refusal::Closed => {
+                let mut rest = refused.rest;
+                return Err(self.rejected(PostError::Closed(back(&mut rest))));
+            }
+            Err(refused) => refused.rest,
+        };
+        if self.shared.is_owned_by_this_thread() {
+            return Err(self.rejected(PostError::WouldDeadlock(back(&mut rest))));
+        }
+        let rest: Vec<_> = rest.collect();
+        match self.blocked(|| self.main.post_batch(rest)) {
+            Ok(_) => Ok(count),
+            Err(refused) => {
+                let mut rest = refused.rest;
+                Err(self.rejected(PostError::Closed(back(&mut rest))))
+            }
+        }
+    }
+
+    /// Posts an urgent letter if there is room for one: it overtakes all ordinary letters.
+    ///
+    /// # Errors
+    /// [`PostError::Full`] or [`PostError::Closed`], with the letter.
+    pub fn try_post_urgent(&self, letter: L) -> Result<(), PostError<L>> {
+        self.try_post_urgent_envelope(Envelope::Letter(letter))
+            .map_err(|error| error.map(Envelope::into_letter))
+    }
+
+    /// Posts an urgent letter, waiting for room in the urgent lane.
+    ///
+    /// # Errors
+    /// As [`post`](Self::post).
+    pub fn post_urgent(&self, letter: L) -> Result<(), PostError<L>> {
+        self.post_urgent_envelope(Envelope::Letter(letter))
+            .map_err(|error| error.map(Envelope::into_letter))
+    }
+
+    #[inline]
+    pub(crate) fn try_post_envelope(
+        &self,
+        envelope: Envelope<O, L>,
+    ) -> Result<(), PostError<Envelope<O, L>>> {
+        self.main
+            .try_post(envelope)
+            .map_err(|error| self.rejected(error.into()))
+    }
+
+    #[inline]
+    pub(crate) fn post_envelope(
+        &self,
+        envelope: Envelope<O, L>,
+    ) -> Result<(), PostError<Envelope<O, L>>> {
+        match self.main.try_post(envelope) {
+            Ok(()) => Ok(()),
+            Err(error) => self.post_after(error, &self.main),
+        }
+    }
+
+    pub(crate) fn try_post_urgent_envelope(
+        &self,
+        envelope: Envelope<O, L>,
+    ) -> Result<(), PostError<Envelope<O, L>>> {
+        self.urgent
+            .try_post(envelope)
+            .map_err(|error| self.rejected(error.into()))?;
+        self.nudge();
+        Ok(())
+    }
+
+    pub(crate) fn post_urgent_envelope(
+        &self,
+        envelope: Envelope<O, L>,
+    ) -> Result<(), PostError<Envelope<O, L>>> {
+        match self.urgent.try_post(envelope) {
+            Ok(()) => {}
+            Err(error) => self.post_after(error, &self.urgent)?,
+        }
+        self.nudge();
+        Ok(())
+    }
+
+    /// Has an owner that sleeps look for what is not in the main ring (M4).
+    pub(crate) fn nudge(&self) {
+        self.bell.nudge();
+    }
+
+    /// Waits for room after a post was refused, if that is any use.
+    #[cold]
+    fn post_after(
+        &self,
+        error: TryPostError<Envelope<O, L>>,
+        lane: &mpsc::Producer<Envelope<O, L>>,
+    ) -> Result<(), PostError<Envelope<O, L>>> {
+        match error {
+            TryPostError::Closed(envelope) => Err(PostError::Closed(envelope)),
+            TryPostError::Full(envelope) if self.shared.is_owned_by_this_thread() => {
+                Err(PostError::WouldDeadlock(envelope))
+            }
+            TryPostError::Full(envelope) => self
+                .blocked(|| lane.post(envelope))
+                .map_err(|Closed(envelope)| PostError::Closed(envelope)),
+        }
+        .map_err(|error| self.rejected(error))
+    }
+
+    fn blocked<R>(&self, wait: impl FnOnce() -> R) -> R {
+        let start = Instant::now();
+        let done = wait();
+        let waited = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.shared.blocked_ns.add(waited);
+        done
+    }
+
+    #[cold]
+    fn rejected<T>(&self, error: PostError<T>) -> PostError<T> {
+        self.shared.rejected.increment();
+        error
+    }
+}
+
+impl<O, L> Sender<O, L> {
+    /// Whether the mailbox takes no more letters. `false` may be out of date when it arrives.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.main.is_closed()
+    }
+
+    /// How many ordinary letters lie in the ring, those the owner has taken into its batch not
+    /// counted; possibly out of date when it arrives.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.main.len()
+    }
+
+    /// Whether [`len`](Self::len) is zero.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many ordinary letters the ring holds.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.main.capacity()
+    }
+
+    /// Whether both post to the same mailbox.
+    #[must_use]
+    pub fn same_mailbox(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
+    /// A sender that does not keep the mailbox open.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakSender<O, L> {
+        WeakSender {
+            main: self.main.downgrade(),
+            urgent: self.urgent.downgrade(),
+            shared: Arc::clone(&self.shared),
+        }
+    }
+
+    /// Events counted since the mailbox was made.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        let ring = self.main.counters();
+        Counters {
+            depth: self.shared.depth.get(),
+            depth_max: self.shared.depth_max.get(),
+            rejected: self.shared.rejected.get(),
+            blocked_ns: self.shared.blocked_ns.get(),
+            parks: ring.parks,
+            wakes: ring.wakes,
+        }
+    }
+
+    /// The address of the mailbox's identity.
+    #[inline]
+    pub(crate) fn address(&self) -> usize {
+        (&raw const *self.shared).addr()
+    }
+
+    /// The calling thread drives the mailbox from here on.
+    #[inline]
+    pub(crate) fn owned_by_this_thread(&self) {
+        self.shared.owned_by_this_thread();
+    }
+
+    /// A bell for whoever has something for the owner that is not in the rings.
+    pub(crate) fn bell(&self) -> impl Fn() + Send + Sync + 'static
+    where
+        O: 'static,
+        L: Send + 'static,
+    {
+        let bell = self.bell.clone();
+        move || bell.nudge()
+    }
+}
+
+impl<T> From<TryPostError<T>> for PostError<T> {
+    fn from(error: TryPostError<T>) -> Self {
+        match error {
+            TryPostError::Full(letter) => Self::Full(letter),
+            TryPostError::Closed(letter) => Self::Closed(letter),
+        }
+    }
+}
+
+impl<O, L: Letter<O>> WeakSender<O, L> {
+    /// A sender, unless the last one is gone already.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Sender<O, L>> {
+        let main = self.main.upgrade()?;
+        let urgent = self.urgent.upgrade()?;
+        Some(Sender::new(main, urgent, Arc::clone(&self.shared)))
+    }
+}
+
+impl<O, L> Clone for Sender<O, L> {
+    fn clone(&self) -> Self {
+        Self {
+            main: self.main.clone(),
+            urgent: self.urgent.clone(),
+            bell: self.bell.clone(),
+            shared: Arc::clone(&self.shared),
+        }
+    }
+}
+
+impl<O, L> Clone for WeakSender<O, L> {
+    fn clone(&self) -> Self {
+        Self {
+            main: self.main.clone(),
+            urgent: self.urgent.clone(),
+            shared: Arc::clone(&self.shared),
+        }
+    }
+}
+
+impl<O, L> core::fmt::Debug for Sender<O, L> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Sender")
+            .field("capacity", &self.capacity())
+            .field("len", &self.len())
+            .field("closed", &self.is_closed())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<O, L> core::fmt::Debug for WeakSender<O, L> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("WeakSender").finish_non_exhaustive()
+    }
+}

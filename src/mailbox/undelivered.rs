@@ -1,0 +1,47 @@
+//! What a closed mailbox still held: accepted and never run.
+
+use super::envelope::{Envelope, Taken};
+use std::collections::VecDeque;
+
+/// The letters accepted and not taken: urgent ones first, then the others in order, each once.
+/// Those that are not iterated are dropped with it, and the replies they owe are told.
+#[must_use = "undelivered letters are dropped with it"]
+pub struct Undelivered<O, L> {
+    pub(super) left: VecDeque<Envelope<O, L>>,
+}
+
+impl<O, L> Undelivered<O, L> {
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.left.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.left.is_empty()
+    }
+}
+
+impl<O, L> Iterator for Undelivered<O, L> {
+    type Item = Taken<O, L>;
+
+    fn next(&mut self) -> Option<Taken<O, L>> {
+        self.left.pop_front().map(Taken::from)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left.len(), Some(self.left.len()))
+    }
+}
+
+impl<O, L> ExactSizeIterator for Undelivered<O, L> {}
+
+impl<O, L> core::fmt::Debug for Undelivered<O, L> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Undelivered")
+            .field("left", &self.left.len())
+            .finish()
+    }
+}

@@ -1,0 +1,91 @@
+//! The default action: what the owner does between letters, and how it says that it cannot.
+
+use super::control::Link;
+use super::core::Phase;
+use super::suspension::Suspension;
+use crate::letter::{IntoOutcome, Outcome};
+use crate::sync::Arc;
+
+/// What a processor does when there is no letter: one small step that does not block, such as
+/// processing a record of its input.
+///
+/// A closure `FnMut(&mut O, &mut Controller<'_>)` that returns nothing or a `Result` is one.
+pub trait DefaultAction<O> {
+    /// Does one step.
+    ///
+    /// # Errors
+    /// Whatever fails the processor, by its [`OnFailure`](super::OnFailure).
+    fn run(&mut self, owner: &mut O, controller: &mut Controller<'_>) -> Outcome;
+
+    /// Whether there is anything to do at all. A processor without a default action sleeps where
+    /// there is no letter.
+    fn is_none(&self) -> bool {
+        false
+    }
+}
+
+impl<O, F, R> DefaultAction<O> for F
+where
+    F: FnMut(&mut O, &mut Controller<'_>) -> R,
+    R: IntoOutcome,
+{
+    #[inline]
+    fn run(&mut self, owner: &mut O, controller: &mut Controller<'_>) -> Outcome {
+        self(owner, controller).into_outcome()
+    }
+}
+
+/// No default action: the processor runs letters alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NoAction;
+
+impl<O> DefaultAction<O> for NoAction {
+    fn run(&mut self, _owner: &mut O, _controller: &mut Controller<'_>) -> Outcome {
+        Ok(())
+    }
+
+    fn is_none(&self) -> bool {
+        true
+    }
+}
+
+/// Why a default action is suspended: what the time until it is resumed is counted as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// There is no input: idle.
+    #[default]
+    NoInput,
+    /// There is no room for output: back-pressured.
+    NoOutput,
+}
+
+/// What a default action can say while it runs.
+#[derive(Debug)]
+pub struct Controller<'a> {
+    pub(super) phase: &'a Phase,
+    pub(super) link: &'a Arc<Link>,
+}
+
+impl Controller<'_> {
+    /// The default action is not called again until the suspension is resumed; letters are run all
+    /// the while. A second call before that returns the same suspension.
+    pub fn suspend(&mut self) -> Suspension {
+        self.suspend_for(Reason::NoInput)
+    }
+
+    /// As [`suspend`](Self::suspend), and says what the time is counted as.
+    pub fn suspend_for(&mut self, reason: Reason) -> Suspension {
+        Suspension::new(self.phase.suspend_action(reason), self.link)
+    }
+
+    /// There is nothing more to do: the loop returns after this call, and whenever it is run again.
+    pub fn all_done(&mut self) {
+        self.link.ask_all_done();
+    }
+
+    /// The loop returns after this call; run again, it goes on.
+    pub fn suspend_loop(&mut self) {
+        self.link.ask_suspend();
+    }
+}

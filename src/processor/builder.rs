@@ -1,0 +1,162 @@
+//! Makes a processor.
+
+use super::action::{DefaultAction, NoAction};
+use super::control::Link;
+use super::core::{Core, Phase};
+use super::exclusive::{Exclusive, Holder};
+use super::failure::{Failure, OnFailure};
+use super::pace::Pace;
+use super::run::MailboxProcessor;
+use super::stats::Stats;
+use super::timers::Timers;
+use crate::letter::{Letter, Mail};
+use crate::mailbox;
+use crate::ring::CapacityError;
+use crate::sync::{Arc, Clock, SystemClock};
+use core::cell::RefCell;
+use core::marker::PhantomData;
+
+/// Settings of a processor.
+#[must_use = "a builder builds nothing by itself"]
+pub struct Builder<O, L = Mail<O>> {
+    mailbox: mailbox::Builder,
+    clock: Box<dyn Clock + Send + Sync>,
+    on_failure: OnFailure,
+    hook: Option<Hook>,
+    time_letters: bool,
+    follow_ups_max: usize,
+    types: PhantomData<fn(&mut O, L)>,
+}
+
+/// Sees each failure.
+pub(super) type Hook = Box<dyn FnMut(&Failure) + Send>;
+
+impl<O: 'static, L: Letter<O> + Send + 'static> Builder<O, L> {
+    const CAPACITY: usize = 1024;
+    const FOLLOW_UPS_MAX: usize = 10_000;
+
+    pub(super) fn new() -> Self {
+        Self {
+            mailbox: mailbox::Builder::new(Self::CAPACITY),
+            clock: Box::new(SystemClock),
+            on_failure: OnFailure::default(),
+            hook: None,
+            time_letters: false,
+            follow_ups_max: Self::FOLLOW_UPS_MAX,
+            types: PhantomData,
+        }
+    }
+
+    /// The mailbox's settings; without this one of 1024 letters.
+    pub fn mailbox(mut self, mailbox: mailbox::Builder) -> Self {
+        self.mailbox = mailbox;
+        self
+    }
+
+    /// Where the time comes from; the system's monotonic clock without this.
+    pub fn clock(mut self, clock: impl Clock + Send + Sync + 'static) -> Self {
+        self.clock = Box::new(clock);
+        self
+    }
+
+    /// What is done when a letter or the default action fails; [`OnFailure::Stop`] without this.
+    pub fn on_failure(mut self, policy: OnFailure) -> Self {
+        self.on_failure = policy;
+        self
+    }
+
+    /// Called with each failure, whatever the policy, on the owner's thread.
+    pub fn failure_hook(mut self, hook: impl FnMut(&Failure) + Send + 'static) -> Self {
+        self.hook = Some(Box::new(hook));
+        self
+    }
+
+    /// Times every letter, for [`Counters::longest_letter`](super::Counters::longest_letter): two
+    /// readings of the clock a letter.
+    pub fn time_letters(mut self) -> Self {
+        self.time_letters = true;
+        self
+    }
+
+    /// How many letters that the owner posts to itself while it finishes are run still; 10,000
+    /// without this. Later ones are refused.
+    pub fn follow_ups_max(mut self, letters: usize) -> Self {
+        self.follow_ups_max = letters;
+        self
+    }
+
+    /// Makes a processor without a default action.
+    ///
+    /// # Errors
+    /// [`CapacityError`] where a capacity is 0 or absurd, or memory is short.
+    pub fn build(self, owner: O) -> Result<MailboxProcessor<O, L>, CapacityError> {
+        self.build_with(owner, NoAction)
+    }
+
+    /// Makes a processor that runs `action` between letters.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_with<A: DefaultAction<O>>(
+        self,
+        owner: O,
+        action: A,
+    ) -> Result<MailboxProcessor<O, L, A>, CapacityError> {
+        self.build_held(Holder::Alone(owner), action)
+    }
+
+    /// Makes a processor whose letters and default action run under a lock, and what another
+    /// thread needs to have the owner in turn.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    #[expect(clippy::type_complexity, reason = "the two halves of one thing")]
+    pub fn build_exclusive<A: DefaultAction<O>>(
+        self,
+        owner: O,
+        action: A,
+    ) -> Result<(MailboxProcessor<O, L, A>, Exclusive<O>), CapacityError>
+    where
+        O: Send,
+    {
+        let (exclusive, holder) = Exclusive::new(owner);
+        Ok((self.build_held(holder, action)?, exclusive))
+    }
+
+    fn build_held<A: DefaultAction<O>>(
+        self,
+        owner: Holder<O>,
+        action: A,
+    ) -> Result<MailboxProcessor<O, L, A>, CapacityError> {
+        let (sender, mailbox) = self.mailbox.build::<O, L>()?;
+        let start = self.clock.now();
+        let link = Arc::new(Link::new(sender.bell(), self.clock, Stats::new()));
+        let cancelled = Arc::clone(&link.cancelled);
+        let core = Core {
+            mailbox: RefCell::new(mailbox),
+            timers: RefCell::new(Timers::new(start, cancelled)),
+            sender,
+            link,
+            phase: Phase::new(!action.is_none()),
+            pace: Pace::new(self.time_letters),
+            failed_in_yield: RefCell::new(None),
+        };
+        Ok(MailboxProcessor::from_parts(
+            core,
+            owner,
+            action,
+            self.on_failure,
+            self.hook,
+            self.follow_ups_max,
+        ))
+    }
+}
+
+impl<O, L> core::fmt::Debug for Builder<O, L> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Builder")
+            .field("mailbox", &self.mailbox)
+            .field("on_failure", &self.on_failure)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,152 @@
+//! What any thread may ask of a processor, besides running letters: always fits, never waits.
+//!
+//! K1. Asking is: make what is asked for, raise its flag, end the owner's sleep. The owner looks
+//!     at the flags between letters, and once more after it has announced its sleep; so what is
+//!     asked is met before it sleeps, or wakes it.
+
+use super::failure::Failure;
+use super::stats::Stats;
+use crate::sync::{Arc, AtomicU32, AtomicU64, Bell, Clock, Counter, Mutex, order};
+use core::sync::atomic::Ordering::Relaxed;
+
+/// The loop is to return.
+pub(super) const SUSPEND: u32 = 1;
+/// There is nothing more to do.
+pub(super) const ALL_DONE: u32 = 1 << 1;
+/// Somebody reported a failure.
+pub(super) const FAILED: u32 = 1 << 2;
+/// A suspension of the default action was resumed.
+pub(super) const RESUME: u32 = 1 << 3;
+/// The clock was moved by hand.
+pub(super) const CLOCK_MOVED: u32 = 1 << 4;
+
+/// The flags, and the bell that ends the owner's sleep.
+pub(super) struct Flags {
+    word: AtomicU32,
+    bell: Box<dyn Fn() + Send + Sync>,
+}
+
+impl Flags {
+    pub(super) fn new(bell: impl Fn() + Send + Sync + 'static) -> Self {
+        Self {
+            word: AtomicU32::new(0),
+            bell: Box::new(bell),
+        }
+    }
+
+    pub(super) fn raise(&self, flag: u32) {
+        // Release: pairs with Acquire in `take`; what is asked for comes first.
+        self.word.fetch_or(flag, order!(c2, Release));
+        (self.bell)();
+    }
+}
+
+/// What handles and owner of one processor share beside its mailbox.
+pub(super) struct Link {
+    flags: Arc<Flags>,
+    /// Loop suspensions asked for and not yet met.
+    suspends: AtomicU32,
+    /// The latest suspension of the default action that was resumed.
+    resumed: AtomicU64,
+    failure: Mutex<Option<Failure>>,
+    /// Kept for the clock, which does not keep it.
+    _clock_bell: Bell,
+    pub(super) clock: Box<dyn Clock + Send + Sync>,
+    pub(super) stats: Stats,
+    /// Timers that were cancelled.
+    pub(super) cancelled: Arc<Counter>,
+}
+
+impl Link {
+    pub(super) fn new(
+        bell: impl Fn() + Send + Sync + 'static,
+        clock: Box<dyn Clock + Send + Sync>,
+        stats: Stats,
+    ) -> Self {
+        let flags = Arc::new(Flags::new(bell));
+        let flags_of_clock = Arc::clone(&flags);
+        let clock_bell: Bell = Bell::new(move || flags_of_clock.raise(CLOCK_MOVED));
+        clock.ring_when_moved(&clock_bell);
+        Self {
+            flags,
+            suspends: AtomicU32::new(0),
+            resumed: AtomicU64::new(0),
+            failure: Mutex::new(None),
+            _clock_bell: clock_bell,
+            clock,
+            stats,
+            cancelled: Arc::new(Counter::default()),
+        }
+    }
+
+    fn raise(&self, flag: u32) {
+        self.flags.raise(flag);
+    }
+
+    /// Whether anything was asked for: one look at a word that is quiet.
+    #[inline(always)]
+    pub(super) fn is_raised(&self) -> bool {
+        // Relaxed: a hint to `take`, which acquires; and after a sleep was announced, the bell's
+        // read-modify-write has ordered it.
+        self.flags.word.load(Relaxed) != 0
+    }
+
+    /// What was asked for since the last call.
+    pub(super) fn take(&self) -> u32 {
+        // Acquire: pairs with Release in `raise`; what is asked for is seen.
+        self.flags.word.swap(0, order!(c3, Acquire))
+    }
+
+    pub(super) fn ask_suspend(&self) {
+        // Relaxed: the flag carries it.
+        self.suspends.fetch_add(1, Relaxed);
+        self.raise(SUSPEND);
+    }
+
+    pub(super) fn take_suspends(&self) -> u32 {
+        // Relaxed: the flag carried it; one that comes later raises the flag again.
+        self.suspends.swap(0, Relaxed)
+    }
+
+    pub(super) fn ask_all_done(&self) {
+        self.raise(ALL_DONE);
+    }
+
+    /// Hands a failure over; the first one counts, a later one is handed back.
+    pub(super) fn report(&self, failure: Failure) -> Result<(), Failure> {
+        {
+            let mut first = self.failure.lock();
+            if first.is_some() {
+                return Err(failure);
+            }
+            *first = Some(failure);
+        }
+        self.raise(FAILED);
+        Ok(())
+    }
+
+    pub(super) fn failure(&self) -> Option<Failure> {
+        self.failure.lock().clone()
+    }
+
+    /// Resumes suspension `generation` and those before it.
+    pub(super) fn resume(&self, generation: u64) {
+        // AcqRel: pairs with Acquire in `resumed_up_to`; what the resumer wrote is seen by the
+        // default action, whichever of several resumers is read.
+        if self.resumed.fetch_max(generation, order!(u, AcqRel)) < generation {
+            self.raise(RESUME);
+        }
+    }
+
+    #[inline]
+    pub(super) fn resumed_up_to(&self) -> u64 {
+        // Acquire: pairs with `resume`.
+        self.resumed.load(order!(u1, Acquire))
+    }
+}
+
+impl core::fmt::Debug for Link {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Link").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,441 @@
+//! The owner's side of a processor, as its loop and its handles on the owner's thread reach it.
+//!
+//! C1. No borrow of the mailbox or the timers is held while caller code runs, but for what runs in
+//!     a wait strategy or a letter's own description of itself; a handle that finds one held goes
+//!     the way of other threads.
+
+use super::action::Reason;
+use super::control::{self, Link};
+use super::failure::Failure;
+use super::pace::Pace;
+use super::stats::nanos;
+use super::timers::{Callback, Entry, Place, Timers};
+use super::yielding::YieldError;
+use crate::letter::{Describe, Letter, Outcome, Priority};
+use crate::mailbox::{
+    Deferrable, Envelope, Internal, Mailbox, MarkerId, PostError, Sender, State, TakeError, Taken,
+    Token,
+};
+use crate::ring::Waited;
+use crate::sync::Arc;
+use core::cell::{Cell, RefCell};
+use std::time::Instant;
+
+/// See above.
+pub(super) struct Core<O, L> {
+    pub(super) mailbox: RefCell<Mailbox<O, L>>,
+    pub(super) timers: RefCell<Timers<O>>,
+    pub(super) sender: Sender<O, L>,
+    pub(super) link: Arc<Link>,
+    pub(super) phase: Phase,
+    pub(super) pace: Pace,
+    /// A failure met in a yield, for the loop.
+    pub(super) failed_in_yield: RefCell<Option<Failure>>,
+}
+
+/// Where the loop is; the owner's alone.
+#[derive(Debug)]
+pub(super) struct Phase {
+    /// The default action may be called.
+    pub(super) is_available: Cell<bool>,
+    pub(super) reason: Cell<Reason>,
+    /// The last suspension of the default action.
+    generation: Cell<u64>,
+    suspends: Cell<u32>,
+    pub(super) is_done: Cell<bool>,
+    pub(super) has_failed: Cell<bool>,
+    /// One of the three above: the loop is to return.
+    pub(super) is_stopping: Cell<bool>,
+    /// How many letters of the owner's own are taken while it finishes; `None` before that.
+    pub(super) follow_ups_left: Cell<Option<usize>>,
+    /// Whether any timer is armed.
+    pub(super) has_timers: Cell<bool>,
+}
+
+impl Phase {
+    pub(super) fn new(has_action: bool) -> Self {
+        Self {
+            is_available: Cell::new(has_action),
+            reason: Cell::new(Reason::NoInput),
+            generation: Cell::new(0),
+            suspends: Cell::new(0),
+            is_done: Cell::new(false),
+            has_failed: Cell::new(false),
+            is_stopping: Cell::new(false),
+            follow_ups_left: Cell::new(None),
+            has_timers: Cell::new(false),
+        }
+    }
+
+    pub(super) fn suspend_action(&self, reason: Reason) -> u64 {
+        if self.is_available.replace(false) {
+            self.generation.set(self.generation.get() + 1);
+            self.reason.set(reason);
+        }
+        self.generation.get()
+    }
+
+    fn add_suspends(&self, count: u32) {
+        self.suspends.set(self.suspends.get().saturating_add(count));
+    }
+
+    fn judge(&self) {
+        let stop = self.suspends.get() > 0 || self.is_done.get() || self.has_failed.get();
+        self.is_stopping.set(stop);
+    }
+
+    /// Takes one suspension of the loop, if there is one.
+    pub(super) fn take_suspend(&self) -> bool {
+        let suspends = self.suspends.get();
+        self.suspends.set(suspends.saturating_sub(1));
+        self.judge();
+        suspends > 0
+    }
+
+    pub(super) fn fail(&self) {
+        self.has_failed.set(true);
+        self.judge();
+    }
+}
+
+/// What a token of ours stands for.
+#[derive(Clone, Copy)]
+enum Work {
+    Timer(Place),
+    /// A marker that came up while it was running: once more.
+    MarkerAgain(MarkerId),
+}
+
+impl Work {
+    fn token(self) -> Token {
+        Token(match self {
+            Self::Timer(place) => place.to_bits() << 1,
+            Self::MarkerAgain(id) => u64::from(id.to_bits()) << 1 | 1,
+        })
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "made of a u32")]
+    fn of(token: Token) -> Self {
+        if token.0 & 1 == 0 {
+            Self::Timer(Place::from_bits(token.0 >> 1))
+        } else {
+            Self::MarkerAgain(MarkerId::from_bits((token.0 >> 1) as u32))
+        }
+    }
+}
+
+impl<O, L: Letter<O>> Core<O, L> {
+    /// Posts for the owner itself: to its own queue, which never waits. Hands the envelope back
+    /// where the mailbox takes none, or is in use (C1).
+    #[inline]
+    pub(super) fn post_own(
+        &self,
+        envelope: Envelope<O, L>,
+        urgent: bool,
+    ) -> Result<(), OwnPost<Envelope<O, L>>> {
+        let Ok(mut mailbox) = self.mailbox.try_borrow_mut() else {
+            return Err(OwnPost::InUse(envelope));
+        };
+        if mailbox.state() != State::Open {
+            return Err(OwnPost::Closed(envelope));
+        }
+        if let Some(left) = self.phase.follow_ups_left.get() {
+            if left == 0 {
+                return Err(OwnPost::Closed(envelope));
+            }
+            self.phase.follow_ups_left.set(Some(left - 1));
+        }
+        if urgent {
+            mailbox.keep_urgent(envelope);
+        } else {
+            mailbox.keep(envelope);
+        }
+        Ok(())
+    }
+
+    /// Arms a timer; where timers are in use (C1) it is handed back.
+    pub(super) fn arm(&self, entry: Entry<O>) -> Result<(), Entry<O>> {
+        let Ok(mut timers) = self.timers.try_borrow_mut() else {
+            return Err(entry);
+        };
+        let refused = timers.arm(entry);
+        self.phase.has_timers.set(timers.next_look().is_some());
+        // Caller code may run where it is dropped.
+        drop(timers);
+        drop(refused);
+        Ok(())
+    }
+
+    /// Meets what was asked for from any thread.
+    #[cold]
+    pub(super) fn meet_control(&self) {
+        let flags = self.link.take();
+        let phase = &self.phase;
+        if flags & control::SUSPEND != 0 {
+            phase.add_suspends(self.link.take_suspends());
+        }
+        if flags & control::ALL_DONE != 0 {
+            phase.is_done.set(true);
+        }
+        if flags & control::FAILED != 0 {
+            phase.has_failed.set(true);
+        }
+        if self.link.resumed_up_to() >= phase.generation.get() && phase.generation.get() > 0 {
+            phase.is_available.set(true);
+        }
+        phase.judge();
+    }
+
+    /// Whether the loop is to return, by the latest that was asked for.
+    #[inline]
+    pub(super) fn is_stopping(&self) -> bool {
+        if self.link.is_raised() {
+            self.meet_control();
+        }
+        self.phase.is_stopping.get()
+    }
+
+    /// Makes letters of the timers that are due, if it is time to look.
+    #[inline]
+    pub(super) fn fire_timers(&self) {
+        if self.phase.has_timers.get() {
+            if let Some(now) = self.pace.now_if_due(&*self.link.clock) {
+                self.fire_timers_at(now);
+            }
+        }
+    }
+
+    /// Makes letters of the timers that are due at `now`.
+    pub(super) fn fire_timers_at(&self, now: Instant) {
+        let (Ok(mut timers), Ok(mut mailbox)) =
+            (self.timers.try_borrow_mut(), self.mailbox.try_borrow_mut())
+        else {
+            return;
+        };
+        if timers.next_look().is_some_and(|look| look <= now) {
+            timers.fire(now, |place, priority| {
+                mailbox.keep(Envelope::Token(Work::Timer(place).token(), priority));
+            });
+        }
+        self.phase.has_timers.set(timers.next_look().is_some());
+    }
+
+    /// Runs what was taken.
+    #[inline]
+    pub(super) fn run(&self, taken: Taken<O, L>, owner: &mut O) -> Result<(), Failure> {
+        match taken {
+            Taken::Letter(letter) => self.run_letter(letter, owner),
+            other => self.run_other(other, owner),
+        }
+    }
+
+    #[inline]
+    fn run_letter(&self, letter: impl Letter<O>, owner: &mut O) -> Result<(), Failure> {
+        self.link.stats.letters[letter.kind().index()].add(1);
+        let what = letter.describe();
+        self.pace.running(what);
+        let timed = self.pace.start_of_letter(&*self.link.clock);
+        let outcome = letter.run(owner);
+        if let Some(start) = timed {
+            self.end_of_letter(start);
+        }
+        outcome.map_err(|error| Failure::error(what.text(), error))
+    }
+
+    #[cold]
+    fn end_of_letter(&self, start: Instant) {
+        let took = self.link.clock.now().saturating_duration_since(start);
+        self.pace.letter_took(took);
+        self.link.stats.longest_ns.raise_to(nanos(took));
+    }
+
+    fn run_other(&self, taken: Taken<O, L>, owner: &mut O) -> Result<(), Failure> {
+        match taken {
+            Taken::Letter(letter) => self.run_letter(letter, owner),
+            Taken::Mail(mail) => self.run_letter(*mail, owner),
+            Taken::Marker(id) => self.run_marker(id, owner),
+            Taken::Internal(Internal(token)) => match Work::of(token) {
+                Work::Timer(place) => self.run_timer(place, owner),
+                Work::MarkerAgain(id) => self.run_marker(id, owner),
+            },
+        }
+    }
+
+    fn run_marker(&self, id: MarkerId, owner: &mut O) -> Result<(), Failure> {
+        let (callback, name) = {
+            let mut mailbox = self.mailbox.borrow_mut();
+            let name = mailbox.marker_name(id).unwrap_or("marker");
+            let Some(callback) = mailbox.take_callback(id) else {
+                // It was posted, and came up in a yield, while it runs.
+                let priority = mailbox.marker_priority(id);
+                mailbox.keep(Envelope::Token(Work::MarkerAgain(id).token(), priority));
+                return Ok(());
+            };
+            (callback, name)
+        };
+        self.link.stats.markers.add(1);
+        self.pace.running(Describe::Known(name));
+        let mut running = RunningMarker {
+            core: self,
+            id,
+            callback: Some(callback),
+        };
+        let outcome = running.callback.as_mut().map_or(Ok(()), |run| run(owner));
+        outcome.map_err(|error| Failure::error(name, error))
+    }
+
+    fn run_timer(&self, place: Place, owner: &mut O) -> Result<(), Failure> {
+        let Some((entry, callback)) = self.timers.borrow_mut().start(place) else {
+            return Ok(());
+        };
+        self.link.stats.timers.add(1);
+        self.pace.running(Describe::Known("timer"));
+        let due = entry.due;
+        let mut running = RunningTimer {
+            core: self,
+            timer: Some((entry, callback)),
+        };
+        let outcome = match &mut running.timer {
+            Some((_, run)) => run(owner, due),
+            None => Ok(()),
+        };
+        outcome.map_err(|error| Failure::error("timer", error))
+    }
+
+    /// Runs one letter that a collaborator of this priority may see. `Ok(false)`: there is none.
+    pub(super) fn run_one_for(
+        &self,
+        least: Priority,
+        deferrable: Deferrable,
+        owner: &mut O,
+    ) -> Result<bool, YieldError> {
+        if self.is_stopping() {
+            return Err(YieldError::Cancelled);
+        }
+        self.fire_timers();
+        let taken = match self.mailbox.try_borrow_mut() {
+            Ok(mut mailbox) => mailbox.try_take_shown(least, deferrable),
+            Err(_) => return Err(YieldError::NotOwner),
+        };
+        match taken {
+            Ok(taken) => match self.run(taken, owner) {
+                Ok(()) => Ok(true),
+                Err(failure) => Err(self.fail_in_yield(failure)),
+            },
+            Err(TakeError::Empty) => Ok(false),
+            Err(_) => Err(YieldError::Closed),
+        }
+    }
+
+    /// A letter that failed in a yield fails the processor too, whatever the yielding one does with
+    /// the error.
+    #[cold]
+    fn fail_in_yield(&self, failure: Failure) -> YieldError {
+        self.phase.fail();
+        self.failed_in_yield
+            .borrow_mut()
+            .get_or_insert_with(|| failure.clone());
+        YieldError::Failed(failure)
+    }
+
+    /// Waits for a letter, a timer, or what anybody asks for; counts the time.
+    pub(super) fn wait(&self) -> Waited {
+        let clock = &*self.link.clock;
+        let deadline = self.timers.borrow().next_look();
+        let deadline = match deadline {
+            None => None,
+            Some(deadline) => {
+                let now = clock.now();
+                self.fire_timers_at(now);
+                if self.mailbox.borrow().has_letters() {
+                    return Waited::Letters;
+                }
+                // In the system's time, whatever the clock: one that is moved by hand rings the
+                // bell when it moves.
+                Instant::now().checked_add(deadline.saturating_duration_since(now))
+            }
+        };
+        let mut mailbox = self.mailbox.borrow_mut();
+        let before = mailbox.waited();
+        let waited = mailbox.wait_until(deadline, || self.link.is_raised());
+        let took = nanos(mailbox.waited().saturating_sub(before));
+        drop(mailbox);
+        let stats = &self.link.stats;
+        let is_idle = self.phase.is_available.get() || self.phase.reason.get() == Reason::NoInput;
+        let spent = if is_idle {
+            &stats.idle_ns
+        } else {
+            &stats.back_pressured_ns
+        };
+        spent.add(took);
+        self.pace.time_has_passed();
+        waited
+    }
+
+    /// Whether the default action is suspended, there is no letter, and the mailbox is open.
+    pub(super) fn is_idle(&self) -> bool {
+        if self.link.is_raised() {
+            self.meet_control();
+        }
+        let mailbox = self.mailbox.borrow();
+        !self.phase.is_available.get()
+            && !mailbox.has_letters()
+            && mailbox.state() == State::Open
+            && self.phase.follow_ups_left.get().is_none()
+    }
+
+    /// A failure that was reported from outside or met in a yield, once.
+    pub(super) fn take_failure(&self) -> Option<Failure> {
+        let in_yield = self.failed_in_yield.borrow_mut().take();
+        in_yield.or_else(|| self.link.failure())
+    }
+}
+
+/// Why the owner's own post was not taken.
+pub(super) enum OwnPost<T> {
+    Closed(T),
+    InUse(T),
+}
+
+impl<T> From<OwnPost<T>> for PostError<T> {
+    fn from(refused: OwnPost<T>) -> Self {
+        match refused {
+            OwnPost::Closed(envelope) | OwnPost::InUse(envelope) => Self::Closed(envelope),
+        }
+    }
+}
+
+/// Puts what a marker does back, also on a panic.
+struct RunningMarker<'a, O, L: Letter<O>> {
+    core: &'a Core<O, L>,
+    id: MarkerId,
+    callback: Option<Box<dyn FnMut(&mut O) -> Outcome + Send>>,
+}
+
+impl<O, L: Letter<O>> Drop for RunningMarker<'_, O, L> {
+    fn drop(&mut self) {
+        if let Some(callback) = self.callback.take() {
+            self.core.mailbox.borrow_mut().put_back(self.id, callback);
+        }
+    }
+}
+
+/// Ends a timer's run, also on a panic.
+struct RunningTimer<'a, O, L: Letter<O>> {
+    core: &'a Core<O, L>,
+    timer: Option<(Entry<O>, Callback<O>)>,
+}
+
+impl<O, L: Letter<O>> Drop for RunningTimer<'_, O, L> {
+    fn drop(&mut self) {
+        if let Some((entry, callback)) = self.timer.take() {
+            let clock = &*self.core.link.clock;
+            let mut timers = self.core.timers.borrow_mut();
+            let over = timers.end(entry, callback, || clock.now());
+            self.core.phase.has_timers.set(timers.next_look().is_some());
+            // What a timer that will not run again had captured is dropped where nothing is held.
+            drop(timers);
+            drop(over);
+        }
+    }
+}

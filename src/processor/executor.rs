@@ -1,0 +1,499 @@
+//! The handle by which collaborators, on any thread, have the owner do things.
+
+use super::Suspension;
+use super::control::Link;
+use super::core::{Core, OwnPost};
+use super::current;
+use super::failure::Failure;
+use super::stats::Counters;
+use super::timers::{Entry, Repeat, Timer};
+use super::unposted::Unposted;
+use super::yielding::YieldError;
+use crate::letter::{BoxError, IntoOutcome, Letter, Mail, Outcome, Priority};
+use crate::mailbox::{Deferrable, Envelope, PostError, Sender};
+use crate::ring::Waited;
+use crate::sync::Arc;
+use crate::wait::{Reply, reply};
+use core::time::Duration;
+use std::time::Instant;
+
+/// Has a processor's owner do things, from any thread; `Clone + Send + Sync`.
+///
+/// On the thread that runs the processor, while it runs, what is posted goes to the owner's private
+/// queue: it never waits and always fits. On other threads it goes through the mailbox. An executor
+/// has a [`Priority`]: mails get it, and its yields run only letters of that priority or higher.
+pub struct Executor<O, L = Mail<O>> {
+    sender: Sender<O, L>,
+    link: Arc<Link>,
+    priority: Priority,
+}
+
+/// Which way a post goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lane {
+    Ordinary,
+    Urgent,
+}
+
+impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
+    pub(super) fn new(sender: Sender<O, L>, link: Arc<Link>) -> Self {
+        Self {
+            sender,
+            link,
+            priority: Priority::MIN,
+        }
+    }
+
+    /// The same with another priority, for a collaborator's mails and yields.
+    #[must_use]
+    pub fn with_priority(&self, priority: Priority) -> Self {
+        Self {
+            priority,
+            ..self.clone()
+        }
+    }
+
+    /// Its priority.
+    #[must_use]
+    pub fn priority(&self) -> Priority {
+        self.priority
+    }
+
+    /// Has the owner run `action`, in turn; waits for room on other threads than the owner's.
+    ///
+    /// # Errors
+    /// [`PostError::Closed`], or [`PostError::WouldDeadlock`] between the runs of an owner whose
+    /// mailbox is full, with the mail.
+    #[inline]
+    pub fn execute<F, R>(&self, action: F) -> Result<(), PostError<Unposted<O, L>>>
+    where
+        F: FnOnce(&mut O) -> R + Send + 'static,
+        R: IntoOutcome,
+    {
+        self.send(
+            Mail::new(action).with_priority(self.priority),
+            Lane::Ordinary,
+        )
+    }
+
+    /// As [`execute`](Self::execute), but never waits.
+    ///
+    /// # Errors
+    /// [`PostError::Full`] or [`PostError::Closed`], with the mail.
+    pub fn try_execute<F, R>(&self, action: F) -> Result<(), PostError<Unposted<O, L>>>
+    where
+        F: FnOnce(&mut O) -> R + Send + 'static,
+        R: IntoOutcome,
+    {
+        let mail = Mail::new(action).with_priority(self.priority);
+        self.here(
+            Envelope::mail(mail),
+            Lane::Ordinary,
+            Sender::try_post_envelope,
+        )
+        .map_err(|error| error.map(Unposted::new))
+    }
+
+    /// Has the owner run `action` before all that is not urgent, also in the middle of a batch.
+    ///
+    /// # Errors
+    /// As [`execute`](Self::execute).
+    pub fn execute_urgent<F, R>(&self, action: F) -> Result<(), PostError<Unposted<O, L>>>
+    where
+        F: FnOnce(&mut O) -> R + Send + 'static,
+        R: IntoOutcome,
+    {
+        self.send(Mail::new(action).with_priority(self.priority), Lane::Urgent)
+    }
+
+    /// Has the owner run `action` from its loop, never in a yield: for work that re-posts itself.
+    ///
+    /// # Errors
+    /// As [`execute`](Self::execute).
+    pub fn execute_deferrable<F, R>(&self, action: F) -> Result<(), PostError<Unposted<O, L>>>
+    where
+        F: FnOnce(&mut O) -> R + Send + 'static,
+        R: IntoOutcome,
+    {
+        let mail = Mail::new(action).with_priority(self.priority).deferrable();
+        self.send(mail, Lane::Ordinary)
+    }
+
+    /// Posts a letter, in turn.
+    ///
+    /// # Errors
+    /// As [`execute`](Self::execute), with the letter.
+    #[inline]
+    pub fn post(&self, letter: L) -> Result<(), PostError<L>> {
+        self.here(
+            Envelope::Letter(letter),
+            Lane::Ordinary,
+            Sender::post_envelope,
+        )
+        .map_err(|error| error.map(Envelope::into_letter))
+    }
+
+    /// Posts a letter if there is room.
+    ///
+    /// # Errors
+    /// As [`try_execute`](Self::try_execute), with the letter.
+    #[inline]
+    pub fn try_post(&self, letter: L) -> Result<(), PostError<L>> {
+        self.here(
+            Envelope::Letter(letter),
+            Lane::Ordinary,
+            Sender::try_post_envelope,
+        )
+        .map_err(|error| error.map(Envelope::into_letter))
+    }
+
+    /// Posts an urgent letter.
+    ///
+    /// # Errors
+    /// As [`execute`](Self::execute), with the letter.
+    pub fn post_urgent(&self, letter: L) -> Result<(), PostError<L>> {
+        self.here(
+            Envelope::Letter(letter),
+            Lane::Urgent,
+            Sender::post_urgent_envelope,
+        )
+        .map_err(|error| error.map(Envelope::into_letter))
+    }
+
+    /// Posts again what an error handed back.
+    ///
+    /// # Errors
+    /// As [`execute`](Self::execute).
+    pub fn post_again(&self, unposted: Unposted<O, L>) -> Result<(), PostError<Unposted<O, L>>> {
+        self.here(
+            unposted.into_envelope(),
+            Lane::Ordinary,
+            Sender::post_envelope,
+        )
+        .map_err(|error| error.map(Unposted::new))
+    }
+
+    /// Has the owner run `action` and answer with what it returns.
+    ///
+    /// Where the action panics or is never run, the reply says so. A reply that is dropped harms
+    /// nobody.
+    ///
+    /// # Errors
+    /// As [`execute`](Self::execute).
+    pub fn ask<F, T>(&self, action: F) -> Result<Reply<T>, PostError<Unposted<O, L>>>
+    where
+        F: FnOnce(&mut O) -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let (answer, reply) = reply();
+        self.execute(move |owner: &mut O| {
+            // Nobody may wait for it any more; that is theirs to decide.
+            let _unwanted = answer.send(action(owner));
+        })?;
+        Ok(reply)
+    }
+
+    /// Has the owner run `action`, and gives its result to whoever holds the reply. An error that
+    /// nobody waits for any more fails the processor, as that of an executed action does: it is
+    /// never in silence.
+    ///
+    /// # Errors
+    /// As [`execute`](Self::execute).
+    #[expect(clippy::type_complexity, reason = "the reply's result, and the post's")]
+    pub fn submit<F, T, E>(
+        &self,
+        action: F,
+    ) -> Result<Reply<Result<T, E>>, PostError<Unposted<O, L>>>
+    where
+        F: FnOnce(&mut O) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: Into<BoxError> + Send + 'static,
+    {
+        let (answer, reply) = reply();
+        self.execute(move |owner: &mut O| -> Outcome {
+            match answer.send(action(owner)) {
+                Err(Err(error)) => Err(error.into()),
+                Ok(()) | Err(Ok(_)) => Ok(()),
+            }
+        })?;
+        Ok(reply)
+    }
+
+    /// Runs one letter of this executor's priority or higher, if there is one; to be called from a
+    /// letter or the default action, with their owner. `Ok(false)`: there was none.
+    ///
+    /// # Errors
+    /// [`YieldError`]; also where the loop was told to stop, so that who yields until something
+    /// happens never does so for ever.
+    #[inline]
+    pub fn try_yield(&self, owner: &mut O) -> Result<bool, YieldError> {
+        self.yield_once(Deferrable::Hidden, owner)
+    }
+
+    /// As [`try_yield`](Self::try_yield), but deferrable letters count with the priority they were
+    /// given: for the end of a life, when they must run.
+    ///
+    /// # Errors
+    /// As [`try_yield`](Self::try_yield).
+    pub fn try_yield_deferrable(&self, owner: &mut O) -> Result<bool, YieldError> {
+        self.yield_once(Deferrable::AsGiven, owner)
+    }
+
+    #[inline]
+    fn yield_once(&self, deferrable: Deferrable, owner: &mut O) -> Result<bool, YieldError> {
+        self.on_owner(owner, |core, owner| {
+            core.run_one_for(self.priority, deferrable, owner)
+        })
+        .unwrap_or(Err(YieldError::NotOwner))
+    }
+
+    /// Runs one letter of this executor's priority or higher, waiting for one.
+    ///
+    /// # Errors
+    /// As [`try_yield`](Self::try_yield); [`YieldError::Cancelled`] ends the wait as well.
+    pub fn yield_now(&self, owner: &mut O) -> Result<(), YieldError> {
+        self.on_owner(owner, |core, owner| {
+            loop {
+                if core.run_one_for(self.priority, Deferrable::Hidden, owner)? {
+                    return Ok(());
+                }
+                match core.wait() {
+                    Waited::Finished if !core.phase.has_timers.get() => {
+                        return Err(YieldError::Closed);
+                    }
+                    _ => {}
+                }
+            }
+        })
+        .unwrap_or(Err(YieldError::NotOwner))
+    }
+
+    /// Whether long work should give way: there is a letter. On other threads than the owner's,
+    /// always `false`.
+    #[inline]
+    #[must_use]
+    pub fn should_interrupt(&self) -> bool {
+        self.on_owner((), |core, ()| {
+            core.link.is_raised() || core.mailbox.borrow().has_letters()
+        })
+        .unwrap_or(false)
+    }
+
+    /// Whether very long work should give way at once: there is an urgent letter, or the loop was
+    /// told to stop. On other threads than the owner's, always `false`.
+    #[inline]
+    #[must_use]
+    pub fn has_urgent(&self) -> bool {
+        self.on_owner((), |core, ()| {
+            core.link.is_raised() || core.mailbox.borrow().has_urgent()
+        })
+        .unwrap_or(false)
+    }
+
+    /// Whether the default action is suspended, there is no letter, and the mailbox is open; `None`
+    /// on other threads than the owner's.
+    #[must_use]
+    pub fn is_idle(&self) -> Option<bool> {
+        self.on_owner((), |core, ()| core.is_idle()).ok()
+    }
+
+    /// Suspends the default action, as its [`Controller`](super::Controller) does: for a default
+    /// action that is a letter, or lies deep in the owner. `None` on other threads than the
+    /// owner's.
+    pub fn suspend_action(&self, reason: super::Reason) -> Option<Suspension> {
+        self.on_owner((), |core, ()| {
+            Suspension::new(core.phase.suspend_action(reason), &self.link)
+        })
+        .ok()
+    }
+
+    /// The loop returns after the letter that runs; letters posted after this stay. Run again, it
+    /// goes on. Each call ends one run.
+    pub fn suspend_loop(&self) {
+        self.link.ask_suspend();
+    }
+
+    /// There is nothing more to do: the loop returns after the letter that runs, and whenever it is
+    /// run again.
+    pub fn all_done(&self) {
+        self.link.ask_all_done();
+    }
+
+    /// Fails the processor from outside, ahead of all letters. The first failure counts.
+    ///
+    /// # Errors
+    /// The error as a failure, where another was reported before.
+    pub fn report_failure(&self, error: impl Into<BoxError>) -> Result<(), Failure> {
+        self.link.report(Failure::error("reported", error.into()))
+    }
+
+    /// Has `action` run at `due`, as a letter of this executor's priority; never before. On other
+    /// threads than the owner's the timer travels there as an urgent letter.
+    ///
+    /// A mailbox that takes no more letters takes no timers either: the timer is cancelled from the
+    /// start.
+    ///
+    /// A timer is looked for about once a microsecond while work is even, and at the latest after 64
+    /// calls of the default action or 16 letters more; its letter takes its turn in the next batch.
+    pub fn run_at<F, R>(&self, due: Instant, action: F) -> Timer
+    where
+        F: FnOnce(&mut O) -> R + Send + 'static,
+        R: IntoOutcome,
+    {
+        let mut action = Some(action);
+        self.set(due, None, move |owner, _due| match action.take() {
+            Some(action) => action(owner).into_outcome(),
+            None => Ok(()),
+        })
+    }
+
+    /// Has `action` run after `delay`; see [`run_at`](Self::run_at).
+    pub fn run_after<F, R>(&self, delay: Duration, action: F) -> Timer
+    where
+        F: FnOnce(&mut O) -> R + Send + 'static,
+        R: IntoOutcome,
+    {
+        self.run_at(self.after(delay), action)
+    }
+
+    /// Has `action` run at `first` and then again and again, with the moment that it was due; see
+    /// [`run_at`](Self::run_at).
+    pub fn run_every<F, R>(&self, first: Instant, repeat: Repeat, mut action: F) -> Timer
+    where
+        F: FnMut(&mut O, Instant) -> R + Send + 'static,
+        R: IntoOutcome,
+    {
+        self.set(first, Some(repeat), move |owner, due| {
+            action(owner, due).into_outcome()
+        })
+    }
+
+    /// The present moment by the processor's clock.
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        self.link.clock.now()
+    }
+
+    fn after(&self, delay: Duration) -> Instant {
+        let now = self.link.clock.now();
+        // Past the end of time: a century is as good as never.
+        now.checked_add(delay)
+            .unwrap_or_else(|| now + Duration::from_secs(100 * 365 * 24 * 3600))
+    }
+
+    fn set(
+        &self,
+        due: Instant,
+        repeat: Option<Repeat>,
+        callback: impl FnMut(&mut O, Instant) -> Outcome + Send + 'static,
+    ) -> Timer {
+        let (entry, timer) = Entry::new(
+            due,
+            repeat,
+            self.priority,
+            &self.link.cancelled,
+            Box::new(callback),
+        );
+        let entry = match self.on_owner(entry, Core::arm) {
+            Ok(Ok(())) => return timer,
+            Ok(Err(entry)) | Err(entry) => entry,
+        };
+        let address = self.sender.address();
+        let arming = Mail::new(move |_: &mut O| {
+            let _elsewhere = current::with::<O, L, _, _>(address, entry, Core::arm);
+        });
+        // Refused, it is dropped, and so is cancelled.
+        let _refused = self.here(
+            Envelope::mail(arming),
+            Lane::Urgent,
+            Sender::post_urgent_envelope,
+        );
+        timer
+    }
+
+    /// Posts a probe, which measures how long a letter is in the mailbox; see
+    /// [`Counters::in_mailbox_last`]. The reply tells this one's time.
+    ///
+    /// # Errors
+    /// As [`execute`](Self::execute).
+    pub fn probe(&self) -> Result<Reply<Duration>, PostError<Unposted<O, L>>> {
+        let posted = self.link.clock.now();
+        let link = Arc::clone(&self.link);
+        self.ask(move |_| {
+            let in_mailbox = link.clock.now().saturating_duration_since(posted);
+            link.stats.probed(in_mailbox);
+            in_mailbox
+        })
+    }
+
+    /// What has happened since the processor was built.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        let now = self.link.clock.now();
+        self.link.stats.read(now, self.sender.counters())
+    }
+
+    /// Whether the mailbox takes no more letters.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.sender.is_closed()
+    }
+
+    /// A sender of the mailbox, for hot loops on other threads: it always goes through the ring.
+    #[must_use]
+    pub fn sender(&self) -> Sender<O, L> {
+        self.sender.clone()
+    }
+
+    #[inline]
+    fn send(&self, mail: Mail<O>, lane: Lane) -> Result<(), PostError<Unposted<O, L>>> {
+        let post = match lane {
+            Lane::Ordinary => Sender::post_envelope,
+            Lane::Urgent => Sender::post_urgent_envelope,
+        };
+        self.here(Envelope::mail(mail), lane, post)
+            .map_err(|error| error.map(Unposted::new))
+    }
+
+    /// To the owner's own queue where this is its thread and it runs, else by `post`.
+    #[inline]
+    fn here(
+        &self,
+        envelope: Envelope<O, L>,
+        lane: Lane,
+        post: impl FnOnce(&Sender<O, L>, Envelope<O, L>) -> Result<(), PostError<Envelope<O, L>>>,
+    ) -> Result<(), PostError<Envelope<O, L>>> {
+        let envelope = match self.on_owner(envelope, |core, envelope| {
+            core.post_own(envelope, lane == Lane::Urgent)
+        }) {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(refused @ OwnPost::Closed(_))) => return Err(refused.into()),
+            Ok(Err(OwnPost::InUse(envelope))) | Err(envelope) => envelope,
+        };
+        post(&self.sender, envelope)
+    }
+
+    #[inline]
+    fn on_owner<T, R>(&self, input: T, here: impl FnOnce(&Core<O, L>, T) -> R) -> Result<R, T> {
+        current::with(self.sender.address(), input, here)
+    }
+}
+
+impl<O, L> Clone for Executor<O, L> {
+    fn clone(&self) -> Self {
+        Self {
+            sender: self.sender.clone(),
+            link: Arc::clone(&self.link),
+            priority: self.priority,
+        }
+    }
+}
+
+impl<O, L> core::fmt::Debug for Executor<O, L> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Executor")
+            .field("priority", &self.priority)
+            .field("mailbox", &self.sender)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,76 @@
+//! The end of a processor's life: everything that was accepted is run, or handed back.
+
+use super::action::DefaultAction;
+use super::current;
+use super::failure::Failure;
+use super::run::MailboxProcessor;
+use crate::letter::Letter;
+use crate::mailbox::Undelivered;
+
+/// What became of a finished processor.
+#[derive(Debug)]
+pub struct Finished<O, L> {
+    /// How many letters were run on the way.
+    pub ran: usize,
+    /// Accepted and not run, because a letter before them failed; else none.
+    pub undelivered: Undelivered<O, L>,
+    /// The failure that ended it early.
+    pub failure: Option<Failure>,
+}
+
+impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProcessor<O, L, A> {
+    /// Ends well: refuses what others post, runs every letter that was accepted and every timer that
+    /// is due, deferrable ones too and what they post to their own owner, up to
+    /// [`Builder::follow_ups_max`](super::Builder::follow_ups_max) of that; then closes. The default
+    /// action is not called.
+    ///
+    /// A letter that fails ends it by the policy; what is left is returned then.
+    ///
+    /// # Panics
+    /// With [`OnFailure::Propagate`](super::OnFailure::Propagate), if a letter does.
+    pub fn finish(&mut self) -> Finished<O, L> {
+        let mut ran = 0;
+        let failure = if self.core.phase.has_failed.get() {
+            self.core.take_failure()
+        } else {
+            self.begin_finish();
+            self.guarded(|this| this.run_out(&mut ran)).err()
+        };
+        Finished {
+            ran,
+            undelivered: self.close(),
+            failure,
+        }
+    }
+
+    fn begin_finish(&mut self) {
+        self.core.mailbox.get_mut().refuse_senders();
+        let now = self.core.link.clock.now();
+        self.core.fire_timers_at(now);
+        let dropped = self.core.timers.get_mut().quiesce();
+        self.core.phase.has_timers.set(false);
+        self.core
+            .phase
+            .follow_ups_left
+            .set(Some(self.follow_ups_max));
+        drop(dropped);
+    }
+
+    /// Runs letters until none can follow.
+    fn run_out(&mut self, ran: &mut usize) -> Result<(), Failure> {
+        let Self { core, owner, .. } = self;
+        let core = &**core;
+        current::enter(core, || {
+            loop {
+                let taken = core.mailbox.borrow_mut().take();
+                // Quiesced: nothing is left, and what was being posted has come.
+                let Ok(taken) = taken else { return Ok(()) };
+                *ran += 1;
+                owner.with(|owner| core.run(taken, owner))?;
+                if core.phase.has_failed.get() {
+                    return Err(core.take_failure().unwrap_or_else(Failure::again));
+                }
+            }
+        })
+    }
+}

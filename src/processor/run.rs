@@ -1,0 +1,428 @@
+//! The loop: letters first, then the default action; or a sleep.
+
+use super::action::{Controller, DefaultAction, NoAction};
+use super::builder::{Builder, Hook};
+use super::core::Core;
+use super::current;
+use super::exclusive::Holder;
+use super::executor::Executor;
+use super::failure::{Failure, OnFailure};
+use crate::letter::{IntoOutcome, Letter, Mail, Outcome};
+use crate::mailbox::{Marker, MarkerCounters, MarkerOptions, State, TooManyMarkers, Undelivered};
+use crate::ring::{Budget, CapacityError, Stopwatch, Waited};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// Runs one owner's letters and its default action, on whichever thread calls
+/// [`run`](Self::run) or [`step`](Self::step).
+pub struct MailboxProcessor<O, L = Mail<O>, A = NoAction> {
+    pub(super) core: Box<Core<O, L>>,
+    pub(super) owner: Holder<O>,
+    action: A,
+    on_failure: OnFailure,
+    hook: Option<Hook>,
+    pub(super) follow_ups_max: usize,
+}
+
+/// Why [`MailboxProcessor::run`] returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Ended {
+    /// Somebody suspended the loop: run it again to go on.
+    Suspended,
+    /// There is nothing more to do.
+    AllDone,
+    /// The mailbox is quiesced and empty, and there is no default action to run.
+    Quiesced,
+}
+
+/// What a [`MailboxProcessor::step`] leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[must_use = "an idle processor may sleep; one that is not must be stepped again"]
+#[non_exhaustive]
+pub enum Step {
+    /// The budget is used up, or the default action would go on.
+    More,
+    /// No letter, and the default action is suspended: nothing to do until somebody posts or
+    /// resumes, or a timer is due.
+    Idle,
+    /// The loop has ended.
+    Ended(Ended),
+}
+
+/// How a turn goes on.
+enum Turn {
+    Go,
+    Ended(Ended),
+}
+
+impl<O: 'static> MailboxProcessor<O> {
+    /// A processor of mails without a default action, with the [`Builder`]'s settings.
+    ///
+    /// # Errors
+    /// [`CapacityError`] where memory is short.
+    pub fn new(owner: O) -> Result<Self, CapacityError> {
+        Self::builder().build(owner)
+    }
+
+    /// A processor of mails that runs `action` between letters.
+    ///
+    /// # Errors
+    /// [`CapacityError`] where memory is short.
+    pub fn with_action<A: DefaultAction<O>>(
+        owner: O,
+        action: A,
+    ) -> Result<MailboxProcessor<O, Mail<O>, A>, CapacityError> {
+        Builder::<O>::new().build_with(owner, action)
+    }
+}
+
+impl<O: 'static, L: Letter<O> + Send + 'static> MailboxProcessor<O, L> {
+    /// Settings of a processor.
+    pub fn builder() -> Builder<O, L> {
+        Builder::new()
+    }
+}
+
+impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProcessor<O, L, A> {
+    pub(super) fn from_parts(
+        core: Core<O, L>,
+        owner: Holder<O>,
+        action: A,
+        on_failure: OnFailure,
+        hook: Option<Hook>,
+        follow_ups_max: usize,
+    ) -> Self {
+        Self {
+            core: Box::new(core),
+            owner,
+            action,
+            on_failure,
+            hook,
+            follow_ups_max,
+        }
+    }
+
+    /// A handle by which any thread has the owner do things.
+    #[must_use]
+    pub fn executor(&self) -> Executor<O, L> {
+        Executor::new(self.core.sender.clone(), self.core.link.clone())
+    }
+
+    /// Registers a marker: a letter that always fits and is pending at most once.
+    ///
+    /// # Errors
+    /// [`TooManyMarkers`] beyond what the mailbox was built for.
+    pub fn marker<R: IntoOutcome>(
+        &mut self,
+        name: &'static str,
+        action: impl FnMut(&mut O) -> R + Send + 'static,
+    ) -> Result<Marker<O, L>, TooManyMarkers> {
+        self.marker_with(name, MarkerOptions::new(), action)
+    }
+
+    /// Registers a marker that is urgent, or has a priority.
+    ///
+    /// # Errors
+    /// As [`marker`](Self::marker).
+    pub fn marker_with<R: IntoOutcome>(
+        &mut self,
+        name: &'static str,
+        options: MarkerOptions,
+        action: impl FnMut(&mut O) -> R + Send + 'static,
+    ) -> Result<Marker<O, L>, TooManyMarkers> {
+        let mailbox = self.core.mailbox.get_mut();
+        mailbox.marker_with(name, options, action)
+    }
+
+    /// Posts and runs of each marker, in the order in which they were registered.
+    #[must_use]
+    pub fn marker_counters(&self) -> Vec<MarkerCounters> {
+        self.core.mailbox.borrow().marker_counters().collect()
+    }
+
+    /// Calls `f` with the owner.
+    pub fn with_owner<R>(&mut self, f: impl FnOnce(&mut O) -> R) -> R {
+        self.owner.with(f)
+    }
+
+    /// Runs letters and the default action until the loop is suspended or all is done; sleeps where
+    /// there is nothing to do.
+    ///
+    /// Each turn runs a batch of letters, at most as many as were there when it began, and then the
+    /// default action once. So a letter that posts itself again runs once a turn.
+    ///
+    /// # Errors
+    /// The [`Failure`] of a letter, a timer, the default action, or one that was reported, unless it
+    /// is skipped. The mailbox is quiesced then: what is left is returned by
+    /// [`close`](Self::close). A processor that has failed fails again at once.
+    ///
+    /// # Panics
+    /// With [`OnFailure::Propagate`], if the letter or the default action does.
+    pub fn run(&mut self) -> Result<Ended, Failure> {
+        self.guarded(|this| {
+            this.turns(None).map(|step| match step {
+                Step::Ended(ended) => ended,
+                Step::More | Step::Idle => unreachable!("a loop without a budget ends"),
+            })
+        })
+    }
+
+    /// Runs letters and the default action within a budget, and never sleeps. Letters and calls of
+    /// the default action count alike: `Budget::letters(1)` runs one letter or, if there is none,
+    /// the default action once. Time is looked at about once a microsecond, as [`Budget`] says.
+    ///
+    /// ```
+    /// use mailring::processor::{MailboxProcessor, Step};
+    /// use mailring::ring::Budget;
+    ///
+    /// let mut processor = MailboxProcessor::new(Vec::new())?;
+    /// processor.executor().execute(|log: &mut Vec<_>| log.push("letter"))?;
+    /// assert_eq!(processor.step(Budget::letters(100))?, Step::Idle);
+    /// processor.with_owner(|log| assert_eq!(*log, ["letter"]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    ///
+    /// # Panics
+    /// As [`run`](Self::run).
+    pub fn step(&mut self, budget: Budget) -> Result<Step, Failure> {
+        self.guarded(|this| this.turns(Some(budget)))
+    }
+
+    /// Runs until there is no letter and the default action is suspended, and never sleeps. With a
+    /// default action that is never suspended, it returns when the loop ends.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    ///
+    /// # Panics
+    /// As [`run`](Self::run).
+    pub fn run_until_idle(&mut self) -> Result<Step, Failure> {
+        self.step(Budget::letters(usize::MAX))
+    }
+
+    /// Runs `body` as the owner's thread, and deals with what fails in it, until it returns or the
+    /// processor has failed.
+    pub(super) fn guarded<R>(
+        &mut self,
+        mut body: impl FnMut(&mut Self) -> Result<R, Failure>,
+    ) -> Result<R, Failure> {
+        self.core.sender.owned_by_this_thread();
+        self.core
+            .link
+            .stats
+            .started
+            .get_or_init(|| self.core.link.clock.now());
+        loop {
+            // What was half done is put right by guards on the way out, and a letter that panicked
+            // is gone.
+            let failure = match catch_unwind(AssertUnwindSafe(|| body(self))) {
+                Ok(Ok(done)) => return Ok(done),
+                Ok(Err(failure)) => failure,
+                Err(payload) => Failure::panic(self.core.pace.ran_last(), payload),
+            };
+            self.fail(&failure)?;
+        }
+    }
+
+    /// Counts and reports a failure; `Ok` if the processor goes on.
+    #[cold]
+    fn fail(&mut self, failure: &Failure) -> Result<(), Failure> {
+        self.core.link.stats.failures.add(1);
+        if let Some(hook) = &mut self.hook {
+            hook(failure);
+        }
+        match self.on_failure {
+            OnFailure::Skip if !self.core.phase.has_failed.get() => return Ok(()),
+            OnFailure::Abort => std::process::abort(),
+            _ => {}
+        }
+        self.core.phase.fail();
+        self.core.mailbox.borrow_mut().quiesce();
+        if self.on_failure == OnFailure::Propagate {
+            if let Some(payload) = failure.take_panic() {
+                resume_unwind(payload);
+            }
+        }
+        Err(failure.clone())
+    }
+
+    /// Turns of the loop, until it ends or the budget is used up.
+    fn turns(&mut self, budget: Option<Budget>) -> Result<Step, Failure> {
+        let Self {
+            core,
+            owner,
+            action,
+            ..
+        } = self;
+        let core = &**core;
+        current::enter(core, || {
+            let clock = &*core.link.clock;
+            let mut allowed = budget.map(|budget| Allowed {
+                left: budget.letters_max(),
+                stopwatch: Stopwatch::start(clock, budget),
+            });
+            loop {
+                if core.is_stopping() {
+                    return stopping(core).map(Step::Ended);
+                }
+                core.fire_timers();
+                if core.mailbox.borrow().has_letters() {
+                    if let Turn::Ended(ended) = batch(core, owner, allowed.as_mut())? {
+                        return Ok(Step::Ended(ended));
+                    }
+                }
+                if allowed.as_mut().is_some_and(Allowed::is_used_up) {
+                    return Ok(Step::More);
+                }
+                if core.phase.is_available.get() {
+                    if let Some(allowed) = &mut allowed {
+                        allowed.left -= 1;
+                    }
+                    act(core, owner, action)?;
+                } else if budget.is_some() {
+                    if let Some(step) = idle(core) {
+                        return Ok(step);
+                    }
+                } else if core.wait() == Waited::Finished && is_over(core) {
+                    return Ok(Step::Ended(Ended::Quiesced));
+                }
+            }
+        })
+    }
+
+    /// Whether the default action is suspended, there is no letter, and the mailbox is open.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.core.is_idle()
+    }
+
+    /// Where the mailbox is in its life.
+    #[must_use]
+    pub fn state(&self) -> State {
+        self.core.mailbox.borrow().state()
+    }
+
+    /// Refuses new letters and timers. Letters that were accepted run on; timers that are not due
+    /// are dropped.
+    pub fn quiesce(&mut self) {
+        self.core.mailbox.get_mut().quiesce();
+        let now = self.core.link.clock.now();
+        self.core.fire_timers_at(now);
+        let dropped = self.core.timers.get_mut().quiesce();
+        self.core.phase.has_timers.set(false);
+        drop(dropped);
+    }
+
+    /// Refuses new letters and timers, and returns the letters that were accepted and not run.
+    /// Closing again returns none.
+    #[must_use = "undelivered letters are dropped with it"]
+    pub fn close(&mut self) -> Undelivered<O, L> {
+        let timers = self.core.timers.get_mut().close();
+        self.core.phase.has_timers.set(false);
+        let undelivered = self.core.mailbox.get_mut().close();
+        drop(timers);
+        undelivered
+    }
+}
+
+/// What is left of a step's budget.
+struct Allowed<'a> {
+    left: usize,
+    stopwatch: Option<Stopwatch<'a, dyn crate::sync::Clock + Send + Sync>>,
+}
+
+impl Allowed<'_> {
+    fn is_used_up(&mut self) -> bool {
+        self.left == 0 || self.stopwatch.as_mut().is_some_and(Stopwatch::is_over)
+    }
+}
+
+/// Runs a batch of letters, as far as the budget allows; the rest of it stays.
+fn batch<O, L: Letter<O>>(
+    core: &Core<O, L>,
+    owner: &mut Holder<O>,
+    mut allowed: Option<&mut Allowed<'_>>,
+) -> Result<Turn, Failure> {
+    if !core.mailbox.borrow_mut().begin_batch() {
+        return Ok(Turn::Go);
+    }
+    loop {
+        if let Some(allowed) = &mut allowed {
+            if allowed.is_used_up() {
+                return Ok(Turn::Go);
+            }
+        }
+        let Some(taken) = core.mailbox.borrow_mut().try_take_from_batch() else {
+            return Ok(Turn::Go);
+        };
+        if let Some(allowed) = &mut allowed {
+            allowed.left -= 1;
+        }
+        owner.with(|owner| core.run(taken, owner))?;
+        if core.is_stopping() {
+            return stopping(core).map(Turn::Ended);
+        }
+    }
+}
+
+/// Calls the default action once.
+#[inline]
+fn act<O, L: Letter<O>, A: DefaultAction<O>>(
+    core: &Core<O, L>,
+    owner: &mut Holder<O>,
+    action: &mut A,
+) -> Result<(), Failure> {
+    core.link.stats.actions.add(1);
+    core.pace.running_action();
+    let mut controller = Controller {
+        phase: &core.phase,
+        link: &core.link,
+    };
+    let outcome: Outcome = owner.with(|owner| action.run(owner, &mut controller));
+    outcome.map_err(|error| Failure::error("default action", error))
+}
+
+/// The loop was told to stop: why.
+#[cold]
+fn stopping<O, L: Letter<O>>(core: &Core<O, L>) -> Result<Ended, Failure> {
+    if core.phase.has_failed.get() {
+        let failure = core.take_failure();
+        return Err(failure.unwrap_or_else(Failure::again));
+    }
+    if core.phase.take_suspend() {
+        return Ok(Ended::Suspended);
+    }
+    Ok(Ended::AllDone)
+}
+
+/// A step that found no letter and no default action to call: whether that is so.
+#[cold]
+fn idle<O, L: Letter<O>>(core: &Core<O, L>) -> Option<Step> {
+    core.fire_timers_at(core.link.clock.now());
+    if core.link.is_raised() || core.mailbox.borrow().has_letters() {
+        return None;
+    }
+    Some(if is_over(core) {
+        Step::Ended(Ended::Quiesced)
+    } else {
+        Step::Idle
+    })
+}
+
+/// Whether nothing can happen any more.
+fn is_over<O, L: Letter<O>>(core: &Core<O, L>) -> bool {
+    let mailbox = core.mailbox.borrow();
+    mailbox.state() != State::Open && !mailbox.has_letters() && !core.phase.has_timers.get()
+}
+
+impl<O, L, A> core::fmt::Debug for MailboxProcessor<O, L, A> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("MailboxProcessor")
+            .field("mailbox", &self.core.sender)
+            .field("on_failure", &self.on_failure)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,55 @@
+//! What belongs to one thread: its number, and one pointer that upper layers may keep there.
+//!
+//! H1. A thread reads and writes its own pointer alone; what it points to is for those to say who
+//!     put it there.
+
+use core::cell::Cell;
+use core::num::NonZeroU64;
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::Relaxed;
+
+#[cfg(mailring_loom)]
+use loom::thread_local;
+#[cfg(not(mailring_loom))]
+use std::thread_local;
+
+/// Numbers threads; plain in the model too, where it decides nothing.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+#[cfg(not(mailring_loom))]
+thread_local! {
+    static NUMBER: Cell<Option<NonZeroU64>> = const { Cell::new(None) };
+    static POINTER: Cell<*const ()> = const { Cell::new(core::ptr::null()) };
+}
+
+#[cfg(mailring_loom)]
+thread_local! {
+    static NUMBER: Cell<Option<NonZeroU64>> = Cell::new(None);
+    static POINTER: Cell<*const ()> = Cell::new(core::ptr::null());
+}
+
+/// The number of the calling thread, not that of any other thread of this process, dead or alive.
+#[inline]
+pub(crate) fn this_thread() -> NonZeroU64 {
+    NUMBER.with(|number| number.get().unwrap_or_else(|| name_thread(number)))
+}
+
+#[cold]
+fn name_thread(number: &Cell<Option<NonZeroU64>>) -> NonZeroU64 {
+    // Relaxed: a number is handed out once by the read-modify-write alone.
+    let next = NonZeroU64::new(NEXT.fetch_add(1, Relaxed)).unwrap_or(NonZeroU64::MAX);
+    number.set(Some(next));
+    next
+}
+
+/// This thread's pointer; null until it is set.
+#[inline]
+pub(crate) fn thread_pointer() -> *const () {
+    POINTER.with(Cell::get)
+}
+
+/// Sets this thread's pointer, and returns what it was.
+#[inline]
+pub(crate) fn set_thread_pointer(pointer: *const ()) -> *const () {
+    POINTER.with(|own| own.replace(pointer))
+}
