@@ -249,9 +249,9 @@ impl<T> Consumer<T> {
 
     /// For an owner driven by a hook ([`Builder::wake_by`](super::Builder::wake_by)): goes to rest
     /// and returns at once. [`Rest::Resting`] means that the hook will be called exactly once, by
-    /// whoever makes the next letter, kick or close; until then nothing may be taken. (An owner that
-    /// takes all the same may be called once more than it rests.) On a ring without a hook nobody
-    /// is called.
+    /// whoever makes the next letter, kick, nudge or close; until then nothing may be taken. (An
+    /// owner that takes all the same may be called once more than it rests.) On a ring without a
+    /// hook nobody is called.
     #[must_use = "an owner that does not rest must look again"]
     pub fn rest(&mut self) -> Rest {
         if self.take_skipped_kick() {
@@ -290,7 +290,10 @@ pub struct WeakProducer<T> {
 impl<T> WeakProducer<T> {
     /// Has a consumer that sleeps in [`Consumer::wait_unless`] look again: what was written before
     /// this is seen by what it looks for besides letters. Costs one locked instruction where the
-    /// consumer is awake, and leaves no trace there, as a [`kick`](Producer::kick) does.
+    /// consumer is awake, and, unlike a [`kick`](Producer::kick), leaves no trace there.
+    ///
+    /// An owner at [`rest`](Consumer::rest), or asleep as a task, is woken too; one that is about to
+    /// be misses it, for it has no such look: kick those.
     pub fn nudge(&self) {
         let parked = self.ring.end_sleep();
         self.ring.wake_sleeper(parked);

@@ -23,7 +23,7 @@ pub struct Owner {
     pub(super) released: u64,
     /// The cursor at which a quarter of the ring is unreleased.
     release_at: u64,
-    /// A park was begun for a task: PARKED may still be set.
+    /// A park was begun for a task, or was left by a panic: PARKED may still be set.
     parked: bool,
     /// The hole it napped at last, and how long to nap there next time.
     hole: u64,
@@ -209,11 +209,15 @@ impl<T> Ring<T> {
         match self.begin_park(owner) {
             // Two cases. What `unless` looks for was made, and its author's look at tail was before
             // the exchange: it is seen here. After it: the author sees PARKED and wakes us.
-            Ok(()) if unless() => {
-                self.end_park(owner);
-                return OwnerState::Look;
+            Ok(()) => {
+                // It is caller code: if it panics, the next park finds this one and ends it.
+                owner.parked = true;
+                if unless() {
+                    self.end_park(owner);
+                    return OwnerState::Look;
+                }
+                owner.parked = false;
             }
-            Ok(()) => {}
             Err(OwnerState::Hole) => return self.nap_at_hole(owner, deadline),
             Err(state) => return state,
         }

@@ -91,7 +91,8 @@ impl<T> Consumer<T> {
 
     /// Makes reservation `index` free to be posted again: releases the room of what was taken,
     /// then clears its pending word. To be called *before* acting on the letter, so that a post
-    /// during the action is not lost. Returns how many posts that letter stands for.
+    /// during the action is not lost. Returns how many posts that letter stands for: each post is
+    /// counted by one call, those that a closed ring refused while it was pending included.
     ///
     /// # Panics
     /// If there is no such reservation.
@@ -101,7 +102,7 @@ impl<T> Consumer<T> {
     /// it. Else two letters of one reservation could be in the ring, which has room for one.
     pub unsafe fn settle(&mut self, index: usize) -> u64 {
         self.ring.release_taken(&mut self.side);
-        // AcqRel: pairs with the swap in `post`; the poster that finds it cleared reuses the slot,
+        // AcqRel: pairs with the count in `post`; the poster that finds it cleared reuses the slot,
         // and what earlier posters wrote is seen from here on.
         self.ring.fixed.reserved[index].swap(IDLE, order!(m1, AcqRel))
     }
