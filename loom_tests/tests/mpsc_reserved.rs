@@ -10,10 +10,11 @@ use std::sync::Arc;
 
 const RACE: &str = "Causality violation";
 
-/// Makes reservation `index` free again: its letter was just taken.
-fn settle(consumer: &mut Consumer<Letter>, index: usize) {
+/// Makes reservation `index` free again: its letter was just taken. Returns how many posts it stood
+/// for.
+fn settle(consumer: &mut Consumer<Letter>, index: usize) -> u64 {
     // SAFETY: R10: every caller has just taken that reservation's letter.
-    unsafe { consumer.settle(index) };
+    unsafe { consumer.settle(index) }
 }
 
 /// A reserved post, and one that may find it pending, against a close. One that was posted is
@@ -159,6 +160,45 @@ fn m15d_two_markers() {
     });
 }
 
+/// Two posters of one reservation while its letter is being taken: every post is counted by one
+/// run, and each run sees the work of those it counts.
+#[test]
+fn m15e_posts_are_counted_once() {
+    check(unbounded(20_000), || {
+        let work: Arc<[AtomicU32; 2]> = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
+        let (producer, mut consumer) = many(1).reserved(1).build().unwrap();
+        let reservation = producer.reservation(0).unwrap();
+        reservation.post(Letter::new(1)).unwrap();
+        let posting = [0, 1].map(|index| {
+            let work = Arc::clone(&work);
+            with(reservation.clone(), move |reservation| {
+                // Relaxed: the pending word alone is to carry it.
+                work[index].store(1, Relaxed);
+                let letter = Letter::new(10 + index as u32);
+                reservation.post(letter).unwrap() == ReservedPost::Posted
+            })
+        });
+        let seen = || [0, 1].map(|index| u64::from(work[index].load(Relaxed)));
+        assert_eq!(consumer.try_take().unwrap().id(), 1);
+        let mut counted = settle(&mut consumer, 0);
+        assert!(
+            seen().into_iter().sum::<u64>() + 1 >= counted,
+            "a run after the post sees its work"
+        );
+        let posted = join(posting);
+        assert!(posted != [true, true], "the second letter is taken later");
+        if let Ok(letter) = consumer.try_take() {
+            assert!(posted[letter.id() as usize - 10]);
+            counted += settle(&mut consumer, 0);
+            assert_eq!(seen(), [1, 1]);
+        } else {
+            assert_eq!(posted, [false, false]);
+        }
+        assert_eq!(counted, 3, "no post is counted twice or forgotten");
+        assert!(consumer.try_take().is_err());
+    });
+}
+
 #[test]
 fn row_b_claims_hand_slots_on() {
     assert_fails("m15c_slot_reuse_by_a_marker", "b", Acquire, RACE);
@@ -169,11 +209,13 @@ const UNSEEN: &str = "a run after the post sees its work";
 #[test]
 fn row_m_post_releases_its_work() {
     assert_fails("m15_reserved_post_against_its_run", "m", Acquire, UNSEEN);
+    assert_fails("m15e_posts_are_counted_once", "m", Acquire, UNSEEN);
 }
 
 #[test]
 fn row_m1_settle_acquires_the_work() {
     assert_fails("m15_reserved_post_against_its_run", "m1", Release, UNSEEN);
+    assert_fails("m15e_posts_are_counted_once", "m1", Release, UNSEEN);
 }
 
 #[test]
