@@ -123,8 +123,8 @@ impl<T> Wheel<T> {
         }
     }
 
-    /// When to call [`Self::pop_due`] again: at the next deadline, or before it where the timer that
-    /// had the earliest was removed. `None` where there is no timer.
+    /// When to call [`Self::pop_due`] again: at the next deadline, or before it where the timer
+    /// that had the earliest was removed. `None` where there is no timer.
     ///
     /// After a look at that time for nothing, the next one is later.
     pub(super) fn next_look(&self) -> Option<Instant> {

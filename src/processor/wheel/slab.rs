@@ -1,4 +1,4 @@
-//! Where timers are kept: places in one vector, reused, and linked into circles by index.
+//! Where timers are kept: places in one vector, reused, and linked into lists by index.
 //!
 //! A place counts its uses; its key names the place and the use. A place that has been used 2^32
 //! times is left out for good, at the price of its memory, so that no key is given twice.
@@ -6,8 +6,8 @@
 use super::Key;
 use std::time::Instant;
 
-/// No place: the end of the free list.
-const NONE: u32 = u32::MAX;
+/// No place: the end of a list.
+pub(super) const NONE: u32 = u32::MAX;
 
 pub(super) struct Slab<T> {
     timers: Vec<Timer<T>>,
@@ -27,11 +27,22 @@ struct Timer<T> {
     value: Option<T>,
 }
 
+const _: () = assert!(size_of::<Timer<()>>() <= 48);
+
 /// Where in the wheel a timer is.
 #[derive(Clone, Copy)]
 pub(super) enum Place {
-    Due { position: u32 },
-    Slot { level: u8, slot: u8 },
+    Due {
+        position: u32,
+    },
+    /// Among those that were due when they were inserted.
+    Late {
+        position: u32,
+    },
+    Slot {
+        level: u8,
+        slot: u8,
+    },
 }
 
 impl<T> Slab<T> {
@@ -122,36 +133,32 @@ impl<T> Slab<T> {
         self.timer_mut(index).place = place;
     }
 
-    /// The one behind `index` in its circle.
+    /// The one behind `index` in its list, or `NONE`.
     pub(super) fn next(&self, index: u32) -> u32 {
         self.timer(index).next
     }
 
-    /// Makes a circle of one.
-    pub(super) fn link_alone(&mut self, index: u32) {
+    /// Puts a timer before `head`, which is the first of its list, or `NONE`.
+    pub(super) fn link(&mut self, index: u32, place: Place, head: u32) {
         let timer = self.timer_mut(index);
-        timer.next = index;
-        timer.previous = index;
-    }
-
-    /// Puts `index` last into the circle that begins with `head`.
-    pub(super) fn link_before(&mut self, head: u32, index: u32) {
-        let last = core::mem::replace(&mut self.timer_mut(head).previous, index);
-        self.timer_mut(last).next = index;
-        let timer = self.timer_mut(index);
+        timer.place = place;
         timer.next = head;
-        timer.previous = last;
+        timer.previous = NONE;
+        if head != NONE {
+            self.timer_mut(head).previous = index;
+        }
     }
 
-    /// Takes `index` out of its circle, and says who is behind it there.
-    pub(super) fn unlink(&mut self, index: u32) -> Option<u32> {
+    /// Takes a timer out of its list; says who was behind it, or `NONE`.
+    pub(super) fn unlink(&mut self, index: u32) -> u32 {
         let &Timer { next, previous, .. } = self.timer(index);
-        if next == index {
-            return None;
+        if previous != NONE {
+            self.timer_mut(previous).next = next;
         }
-        self.timer_mut(previous).next = next;
-        self.timer_mut(next).previous = previous;
-        Some(next)
+        if next != NONE {
+            self.timer_mut(next).previous = previous;
+        }
+        next
     }
 
     #[cfg(test)]

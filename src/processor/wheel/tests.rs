@@ -61,7 +61,8 @@ impl<T> Wheel<T> {
                 assert!(start > self.elapsed);
                 let slot = &self.levels[level][number];
                 let mut index = slot.head;
-                loop {
+                assert_ne!(index, NONE);
+                while index != NONE {
                     let deadline = self.slab.deadline(index);
                     assert!(slot.earliest <= deadline);
                     let tick = self.tick(deadline);
@@ -70,9 +71,6 @@ impl<T> Wheel<T> {
                     assert_eq!(tick >> (6 * level), start >> (6 * level));
                     found += 1;
                     index = self.slab.next(index);
-                    if index == slot.head {
-                        break;
-                    }
                 }
                 assert!(self.tick(slot.earliest) >= start);
             }

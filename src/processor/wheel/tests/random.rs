@@ -56,6 +56,22 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
+/// What happens among those that are due: all within a few ticks.
+fn close_operation() -> impl Strategy<Value = Operation> {
+    let ticks = |count| 0..count << TICK_BITS;
+    prop_oneof![
+        6 => ticks(2_u64).prop_map(Operation::Insert),
+        4 => (0..4_u64).prop_map(Operation::Insert),
+        4 => ticks(1_u64).prop_map(Operation::InsertPast),
+        4 => any::<usize>().prop_map(Operation::InsertEqual),
+        9 => any::<usize>().prop_map(Operation::Remove),
+        5 => Just(Operation::Pop(1)),
+        1 => Just(Operation::PopAll),
+        3 => ticks(1_u64).prop_map(Operation::Advance),
+        1 => (0..4_usize).prop_map(Operation::Drain),
+    ]
+}
+
 /// What a wheel is to do: timers in the order they were inserted, and a search.
 struct Model {
     timers: Vec<(Instant, u32, Key)>,
@@ -211,10 +227,24 @@ fn pick<T: Copy>(all: &[T], at: usize) -> Option<T> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(500)
+    })]
 
     #[test]
     fn the_wheel_does_as_the_model(operations in proptest::collection::vec(operation(), 1..120)) {
+        let mut pair = Pair::new();
+        for operation in &operations {
+            pair.run(operation);
+        }
+        pair.finish();
+    }
+
+    #[test]
+    fn the_wheel_does_as_the_model_within_a_few_ticks(
+        operations in proptest::collection::vec(close_operation(), 1..200),
+    ) {
         let mut pair = Pair::new();
         for operation in &operations {
             pair.run(operation);
