@@ -1,7 +1,8 @@
 //! A lock-free ring-buffer mailbox engine, layer by layer from the ground:
 //!
 //! - `sync`: the only door to std's threads and atomics, and to the model checker;
-//! - [`wait`]: how a thread waits: strategies, parking, the line of those who wait for room;
+//! - [`wait`]: how a thread waits: strategies, parking, the line of those who wait for room,
+//!   one-shot replies, and a lock that is handed on;
 //! - [`ring`]: bounded rings of any `T`, for many producers or one, and one consumer;
 //! - [`letter`]: what a mailbox carries: a closure over its owner, or an enum of your own.
 //!

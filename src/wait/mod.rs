@@ -2,8 +2,9 @@
 //!
 //! A [`WaitStrategy`] says what to do after an empty look: look again, spin, yield or park. The
 //! rest of this layer carries that out and knows no ring: who sleeps where, who is next in line,
-//! how long a spin lasts, and whether a consumer is chasing its producer. `README.md` beside this
-//! file has the park protocol with its proof sketch.
+//! how long a spin lasts, and whether a consumer is chasing its producer. [`reply`] brings one answer
+//! to one who waits for it; [`Handoff`] is a lock that goes to who waited first. `README.md` beside
+//! this file has the protocols with their proof sketches.
 
 mod brief;
 mod chase;

@@ -8,8 +8,9 @@
 //!     more: the reply frees. One that replaces `UNWANTED` frees. One that replaces `WAITING` has
 //!     a wake to give: it and the reply set `LEFT` when they are done, and the second frees.
 //!
-//! No caller code runs while anything is half done: a waker is cloned before it is registered,
-//! and called or dropped when the state says what happened.
+//! No caller code runs while anything is half done: a waker is cloned before it is registered, and
+//! called or dropped when the state says what happened. Its panic ends here: who answers, often in
+//! the middle of somebody else's work, is no party to it.
 
 use super::brief::{is_past, spin};
 use crate::sync::{AtomicU32, Parker, UnsafeCell, get_mut_u32, order};
@@ -21,6 +22,7 @@ use core::ptr::NonNull;
 use core::sync::atomic::Ordering::Relaxed;
 use core::task::{Context, Poll, Waker};
 use core::time::Duration;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 /// Neither answered nor given up, and nobody is to be woken.
@@ -51,6 +53,8 @@ pub fn reply<T>() -> (Answer<T>, Reply<T>) {
         parker: Parker::new(),
         value: UnsafeCell::new(MaybeUninit::uninit()),
         waker: UnsafeCell::new(None),
+        #[cfg(mailring_loom)]
+        _freed: crate::sync::Arc::new(()),
     })));
     let reply = Reply {
         shared,
@@ -67,6 +71,9 @@ struct Shared<T> {
     value: UnsafeCell<MaybeUninit<T>>,
     /// The task to wake; `None`: the thread that parks on `parker`.
     waker: UnsafeCell<Option<Waker>>,
+    /// The checker fails a model that leaves one of these.
+    #[cfg(mailring_loom)]
+    _freed: crate::sync::Arc<()>,
 }
 
 impl<T> Shared<T> {
@@ -78,11 +85,8 @@ impl<T> Shared<T> {
     unsafe fn free(shared: NonNull<Self>) {
         // SAFETY: W8, by the caller: it came from a box, and nobody uses it any more.
         let mut shared = unsafe { Box::from_raw(shared.as_ptr()) };
-        debug_assert_ne!(
-            get_mut_u32(&mut shared.state),
-            WAITING,
-            "freed under a sleeper"
-        );
+        let state = get_mut_u32(&mut shared.state);
+        debug_assert_ne!(state, WAITING, "freed under a sleeper");
         // SAFETY: W8: nobody else is left.
         let waker = shared.waker.with_mut(|slot| unsafe { (*slot).take() });
         drop(shared);
@@ -104,7 +108,8 @@ unsafe impl<T: Send> Sync for Answer<T> {}
 impl<T> Answer<T> {
     /// Sends `value` and wakes who waits for it.
     ///
-    /// Where nobody sleeps, this is one atomic exchange and no system call.
+    /// Where nobody sleeps, this is one atomic exchange and no system call. A waker that panics
+    /// harms neither side.
     ///
     /// # Errors
     /// The value, where the reply was dropped.
@@ -169,7 +174,8 @@ unsafe fn conclude<T>(shared: NonNull<Shared<T>>, last_word: u32) -> bool {
             // SAFETY: W8: the wake's part of what is shared is done.
             unsafe { leave(shared) };
             if let Some(waker) = waker {
-                waker.wake();
+                // Nothing of ours is left half done, and the panic was told of when it began.
+                let _panic = catch_unwind(AssertUnwindSafe(|| waker.wake()));
             }
             true
         }

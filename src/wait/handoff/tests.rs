@@ -107,7 +107,7 @@ fn a_panic_while_unlocked_locks_it_again_and_one_while_held_releases_it() {
 #[test]
 fn no_turn_is_lost_and_none_is_taken_twice() {
     const THREADS: u64 = 4;
-    let rounds: u64 = if cfg!(miri) { 20 } else { 5_000 };
+    let rounds: u64 = if cfg!(miri) { 20 } else { 1_000 };
     let lock = Handoff::new(0);
     thread::scope(|scope| {
         for thread in 0..THREADS {
