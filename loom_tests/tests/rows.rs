@@ -1,4 +1,4 @@
-//! Every ordering in the rings has a model that fails without it.
+//! Every ordering in the rings, and in how threads wait, has a model that fails without it.
 //!
 //! Each `row_…` test of the groups weakens one row and sees its model fail. Here: that no row of
 //! the source is left out.
