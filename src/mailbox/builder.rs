@@ -96,6 +96,7 @@ impl Builder {
     ///
     /// # Errors
     /// [`CapacityError`] where a capacity is 0 or absurd, or memory is short.
+    #[expect(clippy::type_complexity, reason = "the two halves of one thing")]
     pub fn build<O, L: Letter<O>>(self) -> Result<(Sender<O, L>, Mailbox<O, L>), CapacityError> {
         let mut main = mpsc::Builder::new(self.capacity)
             .reserved(self.markers)
@@ -129,6 +130,7 @@ fn parking() -> Box<dyn WaitStrategy> {
 ///
 /// # Errors
 /// [`CapacityError`] where the capacity is 0 or absurd, or memory is short.
+#[expect(clippy::type_complexity, reason = "the two halves of one thing")]
 pub fn bounded<O, L: Letter<O>>(
     capacity: usize,
 ) -> Result<(Sender<O, L>, Mailbox<O, L>), CapacityError> {

@@ -40,6 +40,7 @@ mod error;
 mod marker;
 mod owner;
 mod queue;
+mod running;
 mod sender;
 mod shared;
 #[cfg(all(test, not(mailring_loom)))]
@@ -52,6 +53,7 @@ pub use envelope::Internal;
 pub(crate) use envelope::{Deferrable, Envelope, Token};
 pub use envelope::{MarkerId, Taken};
 pub use error::{PostError, QuiescedError, TakeError, TooManyMarkers};
+pub(crate) use marker::Callback;
 pub use marker::{Marker, MarkerCounters, MarkerOptions, MarkerPost};
 pub use owner::{Mailbox, State};
 pub use queue::URGENT_RUN_MAX;

@@ -3,13 +3,13 @@
 //! M5. A marker's envelope comes from its own reservation alone, and is handed out once for each
 //!     letter of that reservation that was taken.
 
-use super::envelope::{Deferrable, Envelope, Internal, MarkerId, Taken};
+use super::envelope::{Deferrable, Envelope, MarkerId, Taken};
 use super::error::{QuiescedError, TakeError, TooManyMarkers};
 use super::marker::{Callback, Marker, MarkerCounters, MarkerOptions, Markers};
 use super::queue::{Filter, Queues};
 use super::sender::{Sender, WeakSender};
 use super::undelivered::Undelivered;
-use crate::letter::{IntoOutcome, Letter, Mail, Outcome, Priority};
+use crate::letter::{IntoOutcome, Letter, Mail, Priority};
 use crate::ring::{Waited, mpsc};
 use core::time::Duration;
 use std::time::Instant;
@@ -21,7 +21,7 @@ pub struct Mailbox<O, L = Mail<O>> {
     main: mpsc::Consumer<Envelope<O, L>>,
     urgent: mpsc::Consumer<Envelope<O, L>>,
     queues: Queues<O, L>,
-    markers: Markers<O>,
+    pub(super) markers: Markers<O>,
     state: State,
     batch_max: usize,
     weak: WeakSender<O, L>,
@@ -215,11 +215,12 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
     /// # Errors
     /// [`TakeError::Empty`], [`TakeError::Quiesced`] or [`TakeError::Closed`].
     pub fn try_take(&mut self) -> Result<Taken<O, L>, TakeError> {
-        if self.has_urgent() && !(self.queues.urgent_had_its_run() && self.has_ordinary()) {
-            if let Some(envelope) = self.pop_urgent() {
-                self.queues.took_urgent();
-                return Ok(self.hand_out(envelope));
-            }
+        if self.has_urgent()
+            && !(self.queues.urgent_had_its_run() && self.has_ordinary())
+            && let Some(envelope) = self.pop_urgent()
+        {
+            self.queues.took_urgent();
+            return Ok(self.hand_out(envelope));
         }
         self.queues.took_ordinary();
         let queued = self.queues.batch.pop_front();
@@ -365,12 +366,13 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         self.weak.shared.owned_by_this_thread();
         let Self { main, urgent, .. } = self;
         match main.wait_unless(deadline, || urgent.has_letters() || unless()) {
-            // The main ring is closed first; the urgent one will be, by the same hand.
+            // The main ring is closed first; the urgent one will be, by the same hand. Until then
+            // its bell is not heard, so that this only naps.
             Waited::Finished if !urgent.has_letters() && !urgent.is_finished() => {
-                match urgent.wait_unless(deadline, unless) {
-                    Waited::Letters => Waited::Letters,
-                    waited => waited,
-                }
+                let nap = Instant::now() + Duration::from_millis(1);
+                let end = deadline.map_or(nap, |deadline| deadline.min(nap));
+                urgent.wait_deadline(end);
+                Waited::Letters
             }
             waited => waited,
         }
@@ -387,30 +389,6 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
                 .inspect(|_| count += 1)
         }));
         count
-    }
-
-    /// Runs what was taken.
-    ///
-    /// # Errors
-    /// What the letter's action returns.
-    ///
-    /// # Panics
-    /// If the action does. A marker of another mailbox, or what only this mailbox's processor can
-    /// run, panics too.
-    pub fn run(&mut self, taken: Taken<O, L>, owner: &mut O) -> Outcome {
-        match taken {
-            Taken::Letter(letter) => letter.run(owner),
-            Taken::Mail(mail) => mail.run(owner),
-            Taken::Marker(id) => {
-                let mut running = Running {
-                    callback: Some(self.take_callback(id).expect("a marker of this mailbox")),
-                    markers: &mut self.markers,
-                    id,
-                };
-                running.run(owner)
-            }
-            Taken::Internal(Internal(token)) => panic!("{token:?} is for the mailbox's processor"),
-        }
     }
 
     /// Takes out what a marker does; `None` while it runs already.
@@ -473,27 +451,6 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
     /// Time spent waiting, all in all, as far as it is known without a clock.
     pub(crate) fn waited(&self) -> Duration {
         self.main.waited()
-    }
-}
-
-/// A marker that runs: what it does is put back also on a panic.
-struct Running<'a, O> {
-    markers: &'a mut Markers<O>,
-    id: MarkerId,
-    callback: Option<Callback<O>>,
-}
-
-impl<O> Running<'_, O> {
-    fn run(&mut self, owner: &mut O) -> Outcome {
-        self.callback.as_mut().map_or(Ok(()), |run| run(owner))
-    }
-}
-
-impl<O> Drop for Running<'_, O> {
-    fn drop(&mut self) {
-        if let Some(callback) = self.callback.take() {
-            self.markers.put_back(self.id, callback);
-        }
     }
 }
 

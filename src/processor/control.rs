@@ -6,7 +6,8 @@
 
 use super::failure::Failure;
 use super::stats::Stats;
-use crate::sync::{Arc, AtomicU32, AtomicU64, Bell, Clock, Counter, Mutex, order};
+use super::timers::Cancelled;
+use crate::sync::{Arc, AtomicU32, AtomicU64, Bell, Clock, Mutex, order};
 use core::sync::atomic::Ordering::Relaxed;
 
 /// The loop is to return.
@@ -54,7 +55,7 @@ pub(super) struct Link {
     pub(super) clock: Box<dyn Clock + Send + Sync>,
     pub(super) stats: Stats,
     /// Timers that were cancelled.
-    pub(super) cancelled: Arc<Counter>,
+    pub(super) cancelled: Arc<Cancelled>,
 }
 
 impl Link {
@@ -75,7 +76,7 @@ impl Link {
             _clock_bell: clock_bell,
             clock,
             stats,
-            cancelled: Arc::new(Counter::default()),
+            cancelled: Arc::new(Cancelled::default()),
         }
     }
 

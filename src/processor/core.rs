@@ -11,7 +11,8 @@ use super::pace::Pace;
 use super::stats::nanos;
 use super::timers::{Callback, Entry, Place, Timers};
 use super::yielding::YieldError;
-use crate::letter::{Describe, Letter, Outcome, Priority};
+use crate::letter::{Describe, Letter, Priority};
+use crate::mailbox::Callback as MarkerCallback;
 use crate::mailbox::{
     Deferrable, Envelope, Internal, Mailbox, MarkerId, PostError, Sender, State, TakeError, Taken,
     Token,
@@ -113,8 +114,6 @@ impl Work {
             Self::MarkerAgain(id) => u64::from(id.to_bits()) << 1 | 1,
         })
     }
-
-    #[expect(clippy::cast_possible_truncation, reason = "made of a u32")]
     fn of(token: Token) -> Self {
         if token.0 & 1 == 0 {
             Self::Timer(Place::from_bits(token.0 >> 1))
@@ -159,10 +158,11 @@ impl<O, L: Letter<O>> Core<O, L> {
             return Err(entry);
         };
         let refused = timers.arm(entry);
+        let cancelled = timers.has_cancelled().then(|| timers.throw_out());
         self.phase.has_timers.set(timers.next_look().is_some());
         // Caller code may run where it is dropped.
         drop(timers);
-        drop(refused);
+        drop((refused, cancelled));
         Ok(())
     }
 
@@ -198,26 +198,33 @@ impl<O, L: Letter<O>> Core<O, L> {
     /// Makes letters of the timers that are due, if it is time to look.
     #[inline]
     pub(super) fn fire_timers(&self) {
-        if self.phase.has_timers.get() {
-            if let Some(now) = self.pace.now_if_due(&*self.link.clock) {
-                self.fire_timers_at(now);
-            }
+        if self.phase.has_timers.get()
+            && let Some(now) = self.pace.now_if_due(&*self.link.clock)
+        {
+            self.fire_timers_at(now);
         }
     }
 
-    /// Makes letters of the timers that are due at `now`.
-    pub(super) fn fire_timers_at(&self, now: Instant) {
+    /// Makes letters of the timers that are due at `now`; whether there were any.
+    pub(super) fn fire_timers_at(&self, now: Instant) -> bool {
         let (Ok(mut timers), Ok(mut mailbox)) =
             (self.timers.try_borrow_mut(), self.mailbox.try_borrow_mut())
         else {
-            return;
+            return false;
         };
+        let cancelled = timers.has_cancelled().then(|| timers.throw_out());
+        let mut has_fired = false;
         if timers.next_look().is_some_and(|look| look <= now) {
             timers.fire(now, |place, priority| {
+                has_fired = true;
                 mailbox.keep(Envelope::Token(Work::Timer(place).token(), priority));
             });
         }
         self.phase.has_timers.set(timers.next_look().is_some());
+        drop((timers, mailbox));
+        // What a cancelled timer had captured is dropped where nothing is held.
+        drop(cancelled);
+        has_fired
     }
 
     /// Runs what was taken.
@@ -338,7 +345,8 @@ impl<O, L: Letter<O>> Core<O, L> {
         YieldError::Failed(failure)
     }
 
-    /// Waits for a letter, a timer, or what anybody asks for; counts the time.
+    /// Waits for a letter from others, a timer, or what anybody asks for; counts the time. What the
+    /// owner has in its own queues ends no wait: a yield may not be able to see it.
     pub(super) fn wait(&self) -> Waited {
         let clock = &*self.link.clock;
         let deadline = self.timers.borrow().next_look();
@@ -346,8 +354,7 @@ impl<O, L: Letter<O>> Core<O, L> {
             None => None,
             Some(deadline) => {
                 let now = clock.now();
-                self.fire_timers_at(now);
-                if self.mailbox.borrow().has_letters() {
+                if self.fire_timers_at(now) {
                     return Waited::Letters;
                 }
                 // In the system's time, whatever the clock: one that is moved by hand rings the
@@ -409,7 +416,7 @@ impl<T> From<OwnPost<T>> for PostError<T> {
 struct RunningMarker<'a, O, L: Letter<O>> {
     core: &'a Core<O, L>,
     id: MarkerId,
-    callback: Option<Box<dyn FnMut(&mut O) -> Outcome + Send>>,
+    callback: Option<MarkerCallback<O>>,
 }
 
 impl<O, L: Letter<O>> Drop for RunningMarker<'_, O, L> {

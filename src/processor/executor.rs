@@ -1,21 +1,16 @@
 //! The handle by which collaborators, on any thread, have the owner do things.
 
-use super::Suspension;
 use super::control::Link;
 use super::core::{Core, OwnPost};
 use super::current;
 use super::failure::Failure;
 use super::stats::Counters;
-use super::timers::{Entry, Repeat, Timer};
 use super::unposted::Unposted;
-use super::yielding::YieldError;
 use crate::letter::{BoxError, IntoOutcome, Letter, Mail, Outcome, Priority};
-use crate::mailbox::{Deferrable, Envelope, PostError, Sender};
-use crate::ring::Waited;
+use crate::mailbox::{Envelope, PostError, Sender};
 use crate::sync::Arc;
 use crate::wait::{Reply, reply};
 use core::time::Duration;
-use std::time::Instant;
 
 /// Has a processor's owner do things, from any thread; `Clone + Send + Sync`.
 ///
@@ -23,14 +18,14 @@ use std::time::Instant;
 /// queue: it never waits and always fits. On other threads it goes through the mailbox. An executor
 /// has a [`Priority`]: mails get it, and its yields run only letters of that priority or higher.
 pub struct Executor<O, L = Mail<O>> {
-    sender: Sender<O, L>,
-    link: Arc<Link>,
-    priority: Priority,
+    pub(super) sender: Sender<O, L>,
+    pub(super) link: Arc<Link>,
+    pub(super) priority: Priority,
 }
 
 /// Which way a post goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Lane {
+pub(super) enum Lane {
     Ordinary,
     Urgent,
 }
@@ -72,6 +67,22 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
     {
         self.send(
             Mail::new(action).with_priority(self.priority),
+            Lane::Ordinary,
+        )
+    }
+
+    /// As [`execute`](Self::execute), and does not compile where the action would be boxed.
+    ///
+    /// # Errors
+    /// As [`execute`](Self::execute).
+    #[inline]
+    pub fn post_inline<F, R>(&self, action: F) -> Result<(), PostError<Unposted<O, L>>>
+    where
+        F: FnOnce(&mut O) -> R + Send + 'static,
+        R: IntoOutcome,
+    {
+        self.send(
+            Mail::inline(action).with_priority(self.priority),
             Lane::Ordinary,
         )
     }
@@ -219,94 +230,6 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
         Ok(reply)
     }
 
-    /// Runs one letter of this executor's priority or higher, if there is one; to be called from a
-    /// letter or the default action, with their owner. `Ok(false)`: there was none.
-    ///
-    /// # Errors
-    /// [`YieldError`]; also where the loop was told to stop, so that who yields until something
-    /// happens never does so for ever.
-    #[inline]
-    pub fn try_yield(&self, owner: &mut O) -> Result<bool, YieldError> {
-        self.yield_once(Deferrable::Hidden, owner)
-    }
-
-    /// As [`try_yield`](Self::try_yield), but deferrable letters count with the priority they were
-    /// given: for the end of a life, when they must run.
-    ///
-    /// # Errors
-    /// As [`try_yield`](Self::try_yield).
-    pub fn try_yield_deferrable(&self, owner: &mut O) -> Result<bool, YieldError> {
-        self.yield_once(Deferrable::AsGiven, owner)
-    }
-
-    #[inline]
-    fn yield_once(&self, deferrable: Deferrable, owner: &mut O) -> Result<bool, YieldError> {
-        self.on_owner(owner, |core, owner| {
-            core.run_one_for(self.priority, deferrable, owner)
-        })
-        .unwrap_or(Err(YieldError::NotOwner))
-    }
-
-    /// Runs one letter of this executor's priority or higher, waiting for one.
-    ///
-    /// # Errors
-    /// As [`try_yield`](Self::try_yield); [`YieldError::Cancelled`] ends the wait as well.
-    pub fn yield_now(&self, owner: &mut O) -> Result<(), YieldError> {
-        self.on_owner(owner, |core, owner| {
-            loop {
-                if core.run_one_for(self.priority, Deferrable::Hidden, owner)? {
-                    return Ok(());
-                }
-                match core.wait() {
-                    Waited::Finished if !core.phase.has_timers.get() => {
-                        return Err(YieldError::Closed);
-                    }
-                    _ => {}
-                }
-            }
-        })
-        .unwrap_or(Err(YieldError::NotOwner))
-    }
-
-    /// Whether long work should give way: there is a letter. On other threads than the owner's,
-    /// always `false`.
-    #[inline]
-    #[must_use]
-    pub fn should_interrupt(&self) -> bool {
-        self.on_owner((), |core, ()| {
-            core.link.is_raised() || core.mailbox.borrow().has_letters()
-        })
-        .unwrap_or(false)
-    }
-
-    /// Whether very long work should give way at once: there is an urgent letter, or the loop was
-    /// told to stop. On other threads than the owner's, always `false`.
-    #[inline]
-    #[must_use]
-    pub fn has_urgent(&self) -> bool {
-        self.on_owner((), |core, ()| {
-            core.link.is_raised() || core.mailbox.borrow().has_urgent()
-        })
-        .unwrap_or(false)
-    }
-
-    /// Whether the default action is suspended, there is no letter, and the mailbox is open; `None`
-    /// on other threads than the owner's.
-    #[must_use]
-    pub fn is_idle(&self) -> Option<bool> {
-        self.on_owner((), |core, ()| core.is_idle()).ok()
-    }
-
-    /// Suspends the default action, as its [`Controller`](super::Controller) does: for a default
-    /// action that is a letter, or lies deep in the owner. `None` on other threads than the
-    /// owner's.
-    pub fn suspend_action(&self, reason: super::Reason) -> Option<Suspension> {
-        self.on_owner((), |core, ()| {
-            Suspension::new(core.phase.suspend_action(reason), &self.link)
-        })
-        .ok()
-    }
-
     /// The loop returns after the letter that runs; letters posted after this stay. Run again, it
     /// goes on. Each call ends one run.
     pub fn suspend_loop(&self) {
@@ -325,90 +248,6 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
     /// The error as a failure, where another was reported before.
     pub fn report_failure(&self, error: impl Into<BoxError>) -> Result<(), Failure> {
         self.link.report(Failure::error("reported", error.into()))
-    }
-
-    /// Has `action` run at `due`, as a letter of this executor's priority; never before. On other
-    /// threads than the owner's the timer travels there as an urgent letter.
-    ///
-    /// A mailbox that takes no more letters takes no timers either: the timer is cancelled from the
-    /// start.
-    ///
-    /// A timer is looked for about once a microsecond while work is even, and at the latest after 64
-    /// calls of the default action or 16 letters more; its letter takes its turn in the next batch.
-    pub fn run_at<F, R>(&self, due: Instant, action: F) -> Timer
-    where
-        F: FnOnce(&mut O) -> R + Send + 'static,
-        R: IntoOutcome,
-    {
-        let mut action = Some(action);
-        self.set(due, None, move |owner, _due| match action.take() {
-            Some(action) => action(owner).into_outcome(),
-            None => Ok(()),
-        })
-    }
-
-    /// Has `action` run after `delay`; see [`run_at`](Self::run_at).
-    pub fn run_after<F, R>(&self, delay: Duration, action: F) -> Timer
-    where
-        F: FnOnce(&mut O) -> R + Send + 'static,
-        R: IntoOutcome,
-    {
-        self.run_at(self.after(delay), action)
-    }
-
-    /// Has `action` run at `first` and then again and again, with the moment that it was due; see
-    /// [`run_at`](Self::run_at).
-    pub fn run_every<F, R>(&self, first: Instant, repeat: Repeat, mut action: F) -> Timer
-    where
-        F: FnMut(&mut O, Instant) -> R + Send + 'static,
-        R: IntoOutcome,
-    {
-        self.set(first, Some(repeat), move |owner, due| {
-            action(owner, due).into_outcome()
-        })
-    }
-
-    /// The present moment by the processor's clock.
-    #[must_use]
-    pub fn now(&self) -> Instant {
-        self.link.clock.now()
-    }
-
-    fn after(&self, delay: Duration) -> Instant {
-        let now = self.link.clock.now();
-        // Past the end of time: a century is as good as never.
-        now.checked_add(delay)
-            .unwrap_or_else(|| now + Duration::from_secs(100 * 365 * 24 * 3600))
-    }
-
-    fn set(
-        &self,
-        due: Instant,
-        repeat: Option<Repeat>,
-        callback: impl FnMut(&mut O, Instant) -> Outcome + Send + 'static,
-    ) -> Timer {
-        let (entry, timer) = Entry::new(
-            due,
-            repeat,
-            self.priority,
-            &self.link.cancelled,
-            Box::new(callback),
-        );
-        let entry = match self.on_owner(entry, Core::arm) {
-            Ok(Ok(())) => return timer,
-            Ok(Err(entry)) | Err(entry) => entry,
-        };
-        let address = self.sender.address();
-        let arming = Mail::new(move |_: &mut O| {
-            let _elsewhere = current::with::<O, L, _, _>(address, entry, Core::arm);
-        });
-        // Refused, it is dropped, and so is cancelled.
-        let _refused = self.here(
-            Envelope::mail(arming),
-            Lane::Urgent,
-            Sender::post_urgent_envelope,
-        );
-        timer
     }
 
     /// Posts a probe, which measures how long a letter is in the mailbox; see
@@ -457,7 +296,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
 
     /// To the owner's own queue where this is its thread and it runs, else by `post`.
     #[inline]
-    fn here(
+    pub(super) fn here(
         &self,
         envelope: Envelope<O, L>,
         lane: Lane,
@@ -474,7 +313,11 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
     }
 
     #[inline]
-    fn on_owner<T, R>(&self, input: T, here: impl FnOnce(&Core<O, L>, T) -> R) -> Result<R, T> {
+    pub(super) fn on_owner<T, R>(
+        &self,
+        input: T,
+        here: impl FnOnce(&Core<O, L>, T) -> R,
+    ) -> Result<R, T> {
         current::with(self.sender.address(), input, here)
     }
 }

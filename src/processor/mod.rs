@@ -30,6 +30,7 @@ mod builder;
 mod control;
 mod core;
 mod current;
+mod default_letter;
 mod exclusive;
 mod executor;
 mod failure;
@@ -40,6 +41,7 @@ mod stats;
 mod suspension;
 #[cfg(all(test, not(mailring_loom)))]
 mod tests;
+mod timed;
 mod timers;
 mod unposted;
 mod wheel;
@@ -47,6 +49,7 @@ mod yielding;
 
 pub use action::{Controller, DefaultAction, NoAction, Reason};
 pub use builder::Builder;
+pub use default_letter::DefaultLetter;
 pub use exclusive::Exclusive;
 pub use executor::Executor;
 pub use failure::{Failure, OnFailure};

@@ -241,10 +241,10 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
         }
         self.core.phase.fail();
         self.core.mailbox.borrow_mut().quiesce();
-        if self.on_failure == OnFailure::Propagate {
-            if let Some(payload) = failure.take_panic() {
-                resume_unwind(payload);
-            }
+        if self.on_failure == OnFailure::Propagate
+            && let Some(payload) = failure.take_panic()
+        {
+            resume_unwind(payload);
         }
         Err(failure.clone())
     }
@@ -269,10 +269,10 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
                     return stopping(core).map(Step::Ended);
                 }
                 core.fire_timers();
-                if core.mailbox.borrow().has_letters() {
-                    if let Turn::Ended(ended) = batch(core, owner, allowed.as_mut())? {
-                        return Ok(Step::Ended(ended));
-                    }
+                if core.mailbox.borrow().has_letters()
+                    && let Turn::Ended(ended) = batch(core, owner, allowed.as_mut())?
+                {
+                    return Ok(Step::Ended(ended));
                 }
                 if allowed.as_mut().is_some_and(Allowed::is_used_up) {
                     return Ok(Step::More);
@@ -286,7 +286,10 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
                     if let Some(step) = idle(core) {
                         return Ok(step);
                     }
-                } else if core.wait() == Waited::Finished && is_over(core) {
+                } else if !core.mailbox.borrow().has_letters()
+                    && core.wait() == Waited::Finished
+                    && is_over(core)
+                {
                     return Ok(Step::Ended(Ended::Quiesced));
                 }
             }
@@ -297,6 +300,15 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.core.is_idle()
+    }
+
+    /// How many timers are armed, or due and not run yet.
+    pub fn timers_pending(&mut self) -> usize {
+        let timers = self.core.timers.get_mut();
+        let cancelled = timers.throw_out();
+        let pending = timers.pending();
+        drop(cancelled);
+        pending
     }
 
     /// Where the mailbox is in its life.
@@ -350,10 +362,10 @@ fn batch<O, L: Letter<O>>(
         return Ok(Turn::Go);
     }
     loop {
-        if let Some(allowed) = &mut allowed {
-            if allowed.is_used_up() {
-                return Ok(Turn::Go);
-            }
+        if let Some(allowed) = &mut allowed
+            && allowed.is_used_up()
+        {
+            return Ok(Turn::Go);
         }
         let Some(taken) = core.mailbox.borrow_mut().try_take_from_batch() else {
             return Ok(Turn::Go);

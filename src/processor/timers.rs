@@ -3,9 +3,9 @@
 //! T1. A timer's state decides once who had it: the run that takes it from `WAITING`, or the cancel.
 //! T2. A periodic timer has at most one letter: it is put back on the wheel after its run.
 
-use super::wheel::Wheel;
+use super::wheel::{Key, Wheel};
 use crate::letter::{Outcome, Priority};
-use crate::sync::{Arc, AtomicU32, Counter, order};
+use crate::sync::{Arc, AtomicU32, AtomicU64, Counter, Mutex, order};
 use core::sync::atomic::Ordering::Relaxed;
 use core::time::Duration;
 use std::time::Instant;
@@ -40,7 +40,16 @@ pub struct Timer {
 struct State {
     word: AtomicU32,
     is_periodic: bool,
-    cancelled: Arc<Counter>,
+    /// Where it is on the wheel; 0 where it has not been there.
+    place: AtomicU64,
+    cancelled: Arc<Cancelled>,
+}
+
+/// Timers that were cancelled and may lie on the wheel still: for their owner to throw out.
+#[derive(Debug, Default)]
+pub(super) struct Cancelled {
+    count: Counter,
+    keys: Mutex<Vec<Key>>,
 }
 
 impl Timer {
@@ -64,7 +73,7 @@ impl Timer {
                 .compare_exchange_weak(word, CANCELLED, order!(v, AcqRel), Relaxed)
             {
                 Ok(_) => {
-                    self.state.cancelled.increment();
+                    self.state.leave_wheel();
                     return true;
                 }
                 Err(newer) => word = newer,
@@ -103,6 +112,15 @@ impl State {
             && self.is_periodic
     }
 
+    /// Has the owner throw it out. One that is only now put on the wheel lies there until it is due.
+    fn leave_wheel(&self) {
+        // Relaxed: a key is valid or stale for its own reasons; a stale one removes nothing.
+        if let Some(key) = Key::from_bits(self.place.load(Relaxed)) {
+            self.cancelled.keys.lock().push(key);
+            self.cancelled.count.increment();
+        }
+    }
+
     fn is_cancelled(&self) -> bool {
         // Relaxed: what is thrown away for it is the owner's own.
         self.word.load(Relaxed) == CANCELLED
@@ -127,12 +145,13 @@ impl<O> Entry<O> {
         due: Instant,
         repeat: Option<Repeat>,
         priority: Priority,
-        cancelled: &Arc<Counter>,
+        cancelled: &Arc<Cancelled>,
         callback: Callback<O>,
     ) -> (Self, Timer) {
         let state = Arc::new(State {
             word: AtomicU32::new(WAITING),
             is_periodic: repeat.is_some(),
+            place: AtomicU64::new(0),
             cancelled: Arc::clone(cancelled),
         });
         let timer = Timer {
@@ -151,11 +170,12 @@ impl<O> Entry<O> {
 
 impl<O> Drop for Entry<O> {
     fn drop(&mut self) {
-        // A timer that is dropped with its owner will not run: so it says.
-        let timer = Timer {
-            state: Arc::clone(&self.state),
-        };
-        timer.cancel();
+        // A timer that is dropped unrun will not run: so it says.
+        // AcqRel / Relaxed: pairs with `cancel`.
+        let _has_run =
+            self.state
+                .word
+                .compare_exchange(WAITING, CANCELLED, order!(v, AcqRel), Relaxed);
     }
 }
 
@@ -174,8 +194,6 @@ impl Place {
     pub(super) fn to_bits(self) -> u64 {
         u64::from(self.generation) << 32 | u64::from(self.index)
     }
-
-    #[expect(clippy::cast_possible_truncation, reason = "the halves of a word")]
     pub(super) fn from_bits(bits: u64) -> Self {
         Self {
             index: bits as u32,
@@ -190,20 +208,20 @@ pub(super) struct Timers<O> {
     /// Those whose letter waits to be run.
     due: Vec<(u32, Option<Entry<O>>)>,
     free: Vec<u32>,
-    /// Cancels since the last sweep, by whoever cancelled.
-    cancelled: Arc<Counter>,
-    swept: u64,
+    cancelled: Arc<Cancelled>,
+    /// How many of those have been thrown out.
+    thrown_out: u64,
     is_open: bool,
 }
 
 impl<O> Timers<O> {
-    pub(super) fn new(start: Instant, cancelled: Arc<Counter>) -> Self {
+    pub(super) fn new(start: Instant, cancelled: Arc<Cancelled>) -> Self {
         Self {
             wheel: Wheel::new(start),
             due: Vec::new(),
             free: Vec::new(),
             cancelled,
-            swept: 0,
+            thrown_out: 0,
             is_open: true,
         }
     }
@@ -211,11 +229,14 @@ impl<O> Timers<O> {
     /// Arms a timer; where timers are quiesced it is handed back, to be dropped and so cancelled.
     #[must_use]
     pub(super) fn arm(&mut self, entry: Entry<O>) -> Option<Entry<O>> {
-        if self.is_open && !entry.state.is_cancelled() {
-            self.wheel.insert(entry.due, entry);
-            return None;
+        if !self.is_open || entry.state.is_cancelled() {
+            return Some(entry);
         }
-        Some(entry)
+        let state = Arc::clone(&entry.state);
+        let key = self.wheel.insert(entry.due, entry);
+        // Relaxed: see `leave_wheel`.
+        state.place.store(key.to_bits(), Relaxed);
+        None
     }
 }
 
@@ -235,7 +256,6 @@ impl<O> Timers<O> {
             let priority = entry.priority;
             post(self.keep(entry), priority);
         }
-        self.sweep();
     }
 
     fn keep(&mut self, entry: Entry<O>) -> Place {
@@ -303,35 +323,26 @@ impl<O> Timers<O> {
         }
     }
 
-    /// Throws out what was cancelled when it may be half of all there is: constant time a cancel.
-    fn sweep(&mut self) {
-        let cancelled = self.cancelled.get().wrapping_sub(self.swept);
-        if cancelled < 64 || cancelled < self.wheel.len() as u64 / 2 {
-            return;
-        }
-        self.swept = self.swept.wrapping_add(cancelled);
-        let left: Vec<_> = self
-            .wheel
-            .drain()
-            .filter(|entry| !entry.state.is_cancelled())
-            .collect();
-        for entry in left {
-            self.wheel.insert(entry.due, entry);
-        }
+    /// Whether cancelled timers may lie on the wheel.
+    #[inline]
+    pub(super) fn has_cancelled(&self) -> bool {
+        self.cancelled.count.get() != self.thrown_out
+    }
+
+    /// Takes cancelled timers off the wheel, to be dropped.
+    #[cold]
+    pub(super) fn throw_out(&mut self) -> Vec<Entry<O>> {
+        let keys = core::mem::take(&mut *self.cancelled.keys.lock());
+        self.thrown_out += keys.len() as u64;
+        keys.into_iter()
+            .filter_map(|key| self.wheel.remove(key))
+            .collect()
     }
 
     /// How many timers are armed or due, those that were cancelled not counted.
-    pub(super) fn pending(&mut self) -> usize {
-        let armed: Vec<_> = self.wheel.drain().collect();
-        let mut count = 0;
-        for entry in armed {
-            if !entry.state.is_cancelled() {
-                count += 1;
-                self.wheel.insert(entry.due, entry);
-            }
-        }
+    pub(super) fn pending(&self) -> usize {
         let due = self.due.iter().filter_map(|(_, entry)| entry.as_ref());
-        count + due.filter(|entry| !entry.state.is_cancelled()).count()
+        self.wheel.len() + due.filter(|entry| !entry.state.is_cancelled()).count()
     }
 
     /// Takes no more timers and drops those that are not due; what is due is run still.
@@ -354,7 +365,6 @@ fn next_of_rate(due: Instant, period: Duration, now: Instant) -> Option<Instant>
     let passed = now.saturating_duration_since(due).as_nanos() / period.as_nanos();
     let ns = (passed + 1).checked_mul(period.as_nanos())?;
     let secs = u64::try_from(ns / 1_000_000_000).ok()?;
-    #[expect(clippy::cast_possible_truncation, reason = "less than a second")]
     let rest = (ns % 1_000_000_000) as u32;
     due.checked_add(Duration::new(secs, rest))
 }

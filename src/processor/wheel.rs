@@ -41,11 +41,26 @@ pub(super) struct Key {
     generation: u32,
 }
 
+impl Key {
+    /// Never 0.
+    pub(super) fn to_bits(self) -> u64 {
+        (u64::from(self.generation) << 32 | u64::from(self.index)) + 1
+    }
+
+    /// `None` for 0.
+    pub(super) fn from_bits(bits: u64) -> Option<Self> {
+        let bits = bits.checked_sub(1)?;
+        Some(Self {
+            index: bits as u32,
+            generation: (bits >> 32) as u32,
+        })
+    }
+}
+
 /// Timers, each with a deadline and a value.
 ///
 /// Setting and removing one takes constant time. A level's slots are allocated when the first timer
 /// needs them, 1.5 KiB each; after that only more timers at once than ever before allocate.
-#[cfg_attr(not(test), allow(dead_code))]
 pub(super) struct Wheel<T> {
     start: Instant,
     elapsed: u64,
@@ -65,7 +80,6 @@ struct Slot {
     earliest: Instant,
 }
 
-#[cfg_attr(not(test), allow(dead_code))]
 impl<T> Wheel<T> {
     /// An empty wheel that allocates nothing; `start` is at or before most deadlines to come.
     pub(super) fn new(start: Instant) -> Self {
@@ -102,6 +116,7 @@ impl<T> Wheel<T> {
     }
 
     /// The value of a timer that has not been taken yet.
+    #[cfg(test)]
     pub(super) fn get_mut(&mut self, key: Key) -> Option<&mut T> {
         self.slab.get_mut(key)
     }
@@ -142,6 +157,7 @@ impl<T> Wheel<T> {
     }
 
     /// Whether no timer is set.
+    #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,6 +1,11 @@
 //! Running other letters in the middle of one: what a collaborator does that must wait.
 
+use super::executor::Executor;
 use super::failure::Failure;
+use super::{Reason, Suspension};
+use crate::letter::Letter;
+use crate::mailbox::Deferrable;
+use crate::ring::Waited;
 use core::fmt;
 
 /// A yield ran nothing, or what it ran failed.
@@ -34,5 +39,95 @@ impl core::error::Error for YieldError {
             Self::Failed(failure) => Some(failure),
             _ => None,
         }
+    }
+}
+
+impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
+    /// Runs one letter of this executor's priority or higher, if there is one; to be called from a
+    /// letter or the default action, with their owner. `Ok(false)`: there was none.
+    ///
+    /// # Errors
+    /// [`YieldError`]; also where the loop was told to stop, so that who yields until something
+    /// happens never does so for ever.
+    #[inline]
+    pub fn try_yield(&self, owner: &mut O) -> Result<bool, YieldError> {
+        self.yield_once(Deferrable::Hidden, owner)
+    }
+
+    /// As [`try_yield`](Self::try_yield), but deferrable letters count with the priority they were
+    /// given: for the end of a life, when they must run.
+    ///
+    /// # Errors
+    /// As [`try_yield`](Self::try_yield).
+    pub fn try_yield_deferrable(&self, owner: &mut O) -> Result<bool, YieldError> {
+        self.yield_once(Deferrable::AsGiven, owner)
+    }
+
+    #[inline]
+    fn yield_once(&self, deferrable: Deferrable, owner: &mut O) -> Result<bool, YieldError> {
+        self.on_owner(owner, |core, owner| {
+            core.run_one_for(self.priority, deferrable, owner)
+        })
+        .unwrap_or(Err(YieldError::NotOwner))
+    }
+
+    /// Runs one letter of this executor's priority or higher, waiting for one.
+    ///
+    /// # Errors
+    /// As [`try_yield`](Self::try_yield); [`YieldError::Cancelled`] ends the wait as well.
+    pub fn yield_now(&self, owner: &mut O) -> Result<(), YieldError> {
+        self.on_owner(owner, |core, owner| {
+            loop {
+                if core.run_one_for(self.priority, Deferrable::Hidden, owner)? {
+                    return Ok(());
+                }
+                match core.wait() {
+                    Waited::Finished if !core.phase.has_timers.get() => {
+                        return Err(YieldError::Closed);
+                    }
+                    _ => {}
+                }
+            }
+        })
+        .unwrap_or(Err(YieldError::NotOwner))
+    }
+
+    /// Whether long work should give way: there is a letter. On other threads than the owner's,
+    /// always `false`.
+    #[inline]
+    #[must_use]
+    pub fn should_interrupt(&self) -> bool {
+        self.on_owner((), |core, ()| {
+            core.link.is_raised() || core.mailbox.borrow().has_letters()
+        })
+        .unwrap_or(false)
+    }
+
+    /// Whether very long work should give way at once: there is an urgent letter, or the loop was
+    /// told to stop. On other threads than the owner's, always `false`.
+    #[inline]
+    #[must_use]
+    pub fn has_urgent(&self) -> bool {
+        self.on_owner((), |core, ()| {
+            core.link.is_raised() || core.mailbox.borrow().has_urgent()
+        })
+        .unwrap_or(false)
+    }
+
+    /// Whether the default action is suspended, there is no letter, and the mailbox is open; `None`
+    /// on other threads than the owner's.
+    #[must_use]
+    pub fn is_idle(&self) -> Option<bool> {
+        self.on_owner((), |core, ()| core.is_idle()).ok()
+    }
+
+    /// Suspends the default action, as its [`Controller`](super::Controller) does: for a default
+    /// action that is a letter, or lies deep in the owner. `None` on other threads than the
+    /// owner's.
+    pub fn suspend_action(&self, reason: Reason) -> Option<Suspension> {
+        self.on_owner((), |core, ()| {
+            Suspension::new(core.phase.suspend_action(reason), &self.link)
+        })
+        .ok()
     }
 }

@@ -7,8 +7,8 @@ use super::{claim, parking, until};
 use crate::ring::batch::IntoBatch as _;
 use crate::ring::protocol::Claim as _;
 use crate::ring::{Closed, TryPostError, TryTakeError, Waited, mpsc};
-use crate::sync::thread;
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use crate::sync::{AtomicU32, thread};
+use core::sync::atomic::Ordering::Relaxed;
 use core::task::{Context, Waker};
 use core::time::Duration;
 use std::time::Instant;
@@ -130,15 +130,15 @@ fn scenario_27_a_kick_reaches_a_consumer_whose_wake_is_owed_by_a_stalled_produce
 fn scenario_27_a_nudge_reaches_a_consumer_whose_wake_is_owed_by_a_stalled_producer() {
     let (producer, mut consumer) = parking::<u64>(4);
     let second = producer.clone();
-    let work = AtomicBool::new(false);
+    let work = AtomicU32::new(0);
     thread::scope(|scope| {
         let waiting = scope.spawn(|| {
-            let waited = consumer.wait_unless(None, || work.load(Relaxed));
+            let waited = consumer.wait_unless(None, || work.load(Relaxed) == 1);
             (waited, consumer)
         });
         until(|| second.counters().parks == 1);
         let hole = claim(&producer, 1);
-        work.store(true, Relaxed);
+        work.store(1, Relaxed);
         second.downgrade().nudge();
         let (waited, mut consumer) = waiting.join().unwrap();
         assert_eq!(waited, Waited::Kicked);

@@ -1,0 +1,96 @@
+//! Setting timers, from any thread.
+
+use super::core::Core;
+use super::current;
+use super::executor::{Executor, Lane};
+use super::timers::{Entry, Repeat, Timer};
+use crate::letter::{IntoOutcome, Letter, Mail, Outcome};
+use crate::mailbox::{Envelope, Sender};
+use core::time::Duration;
+use std::time::Instant;
+
+impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
+    /// Has `action` run at `due`, as a letter of this executor's priority; never before. On other
+    /// threads than the owner's the timer travels there as an urgent letter.
+    ///
+    /// A mailbox that takes no more letters takes no timers either: the timer is cancelled from the
+    /// start.
+    ///
+    /// A timer is looked for about once a microsecond while work is even, and at the latest after 64
+    /// calls of the default action or 16 letters more; its letter takes its turn in the next batch.
+    pub fn run_at<F, R>(&self, due: Instant, action: F) -> Timer
+    where
+        F: FnOnce(&mut O) -> R + Send + 'static,
+        R: IntoOutcome,
+    {
+        let mut action = Some(action);
+        self.set(due, None, move |owner, _due| match action.take() {
+            Some(action) => action(owner).into_outcome(),
+            None => Ok(()),
+        })
+    }
+
+    /// Has `action` run after `delay`; see [`run_at`](Self::run_at).
+    pub fn run_after<F, R>(&self, delay: Duration, action: F) -> Timer
+    where
+        F: FnOnce(&mut O) -> R + Send + 'static,
+        R: IntoOutcome,
+    {
+        self.run_at(self.after(delay), action)
+    }
+
+    /// Has `action` run at `first` and then again and again, with the moment that it was due; see
+    /// [`run_at`](Self::run_at).
+    pub fn run_every<F, R>(&self, first: Instant, repeat: Repeat, mut action: F) -> Timer
+    where
+        F: FnMut(&mut O, Instant) -> R + Send + 'static,
+        R: IntoOutcome,
+    {
+        self.set(first, Some(repeat), move |owner, due| {
+            action(owner, due).into_outcome()
+        })
+    }
+
+    /// The present moment by the processor's clock.
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        self.link.clock.now()
+    }
+
+    fn after(&self, delay: Duration) -> Instant {
+        let now = self.link.clock.now();
+        // Past the end of time: a century is as good as never.
+        now.checked_add(delay)
+            .unwrap_or_else(|| now + Duration::from_secs(100 * 365 * 24 * 3600))
+    }
+
+    fn set(
+        &self,
+        due: Instant,
+        repeat: Option<Repeat>,
+        callback: impl FnMut(&mut O, Instant) -> Outcome + Send + 'static,
+    ) -> Timer {
+        let (entry, timer) = Entry::new(
+            due,
+            repeat,
+            self.priority,
+            &self.link.cancelled,
+            Box::new(callback),
+        );
+        let entry = match self.on_owner(entry, Core::arm) {
+            Ok(Ok(())) => return timer,
+            Ok(Err(entry)) | Err(entry) => entry,
+        };
+        let address = self.sender.address();
+        let arming = Mail::new(move |_: &mut O| {
+            let _elsewhere = current::with::<O, L, _, _>(address, entry, Core::arm);
+        });
+        // Refused, it is dropped, and so is cancelled.
+        let _refused = self.here(
+            Envelope::mail(arming),
+            Lane::Urgent,
+            Sender::post_urgent_envelope,
+        );
+        timer
+    }
+}
