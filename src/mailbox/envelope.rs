@@ -3,19 +3,13 @@
 use crate::letter::{Letter, Mail, Priority};
 use core::fmt;
 
-/// A letter, or what stands for one.
-pub(crate) enum Envelope<O, L> {
-    Letter(L),
-    /// Mail for an owner whose letters cannot carry it.
-    Mail(Box<Mail<O>>),
-    Marker(MarkerId),
-    /// Something of whoever runs the letters; posted by the owner alone.
-    Token(Token, Priority),
-}
+/// What lies in rings and queues is what is taken from them.
+pub(crate) type Envelope<O, L> = Taken<O, L>;
 
 /// A name that an upper layer gives to something of its own.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Token(pub(crate) u64);
+pub struct Token(pub(crate) u64);
 
 /// Which marker: an index, so that it is the same in every build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,17 +41,12 @@ pub enum Taken<O, L> {
     Mail(Box<Mail<O>>),
     /// A marker. From here on a post of it makes it pending anew.
     Marker(MarkerId),
-    /// Something of the mailbox's processor, such as a timer.
+    /// Something of the mailbox's processor, such as a timer, and its priority.
     #[doc(hidden)]
-    Internal(Internal),
+    Token(Token, Priority),
 }
 
-/// See [`Taken`].
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug)]
-pub struct Internal(pub(crate) Token);
-
-impl<O, L: Letter<O>> Envelope<O, L> {
+impl<O, L: Letter<O>> Taken<O, L> {
     /// Seals a closure: in a letter if that can carry it.
     #[inline]
     pub(crate) fn mail(mail: Mail<O>) -> Self {
@@ -103,25 +92,13 @@ pub(crate) enum Deferrable {
     AsGiven,
 }
 
-impl<O, L> From<Envelope<O, L>> for Taken<O, L> {
-    #[inline]
-    fn from(envelope: Envelope<O, L>) -> Self {
-        match envelope {
-            Envelope::Letter(letter) => Self::Letter(letter),
-            Envelope::Mail(mail) => Self::Mail(mail),
-            Envelope::Marker(id) => Self::Marker(id),
-            Envelope::Token(token, _) => Self::Internal(Internal(token)),
-        }
-    }
-}
-
 impl<O, L: fmt::Debug> fmt::Debug for Taken<O, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Letter(letter) => f.debug_tuple("Letter").field(letter).finish(),
             Self::Mail(mail) => f.debug_tuple("Mail").field(mail).finish(),
             Self::Marker(id) => f.debug_tuple("Marker").field(&id.0).finish(),
-            Self::Internal(internal) => f.debug_tuple("Internal").field(&internal.0.0).finish(),
+            Self::Token(token, _) => f.debug_tuple("Token").field(&token.0).finish(),
         }
     }
 }

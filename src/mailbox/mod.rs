@@ -49,8 +49,8 @@ mod undelivered;
 
 pub use builder::{Builder, bounded};
 #[doc(hidden)]
-pub use envelope::Internal;
-pub(crate) use envelope::{Deferrable, Envelope, Token};
+pub use envelope::Token;
+pub(crate) use envelope::{Deferrable, Envelope};
 pub use envelope::{MarkerId, Taken};
 pub use error::{PostError, QuiescedError, TakeError, TooManyMarkers};
 pub(crate) use marker::Callback;

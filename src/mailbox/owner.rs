@@ -310,7 +310,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         if let Envelope::Marker(id) = envelope {
             self.settle(id);
         }
-        envelope.into()
+        envelope
     }
 
     fn settle(&mut self, id: MarkerId) {

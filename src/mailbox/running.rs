@@ -1,6 +1,6 @@
 //! Running what was taken, for owners without a processor.
 
-use super::envelope::{Internal, MarkerId, Taken};
+use super::envelope::{MarkerId, Taken};
 use super::marker::{Callback, Markers};
 use super::owner::Mailbox;
 use crate::letter::{Letter, Outcome};
@@ -26,7 +26,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
                 };
                 running.run(owner)
             }
-            Taken::Internal(Internal(token)) => panic!("{token:?} is for the mailbox's processor"),
+            Taken::Token(token, _) => panic!("{token:?} is for the mailbox's processor"),
         }
     }
 }

@@ -28,7 +28,7 @@ impl<O, L> Iterator for Undelivered<O, L> {
     type Item = Taken<O, L>;
 
     fn next(&mut self) -> Option<Taken<O, L>> {
-        self.left.pop_front().map(Taken::from)
+        self.left.pop_front()
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

@@ -14,8 +14,7 @@ use super::yielding::YieldError;
 use crate::letter::{Describe, Letter, Priority};
 use crate::mailbox::Callback as MarkerCallback;
 use crate::mailbox::{
-    Deferrable, Envelope, Internal, Mailbox, MarkerId, PostError, Sender, State, TakeError, Taken,
-    Token,
+    Deferrable, Envelope, Mailbox, MarkerId, PostError, Sender, State, TakeError, Taken, Token,
 };
 use crate::ring::Waited;
 use crate::sync::Arc;
@@ -261,7 +260,7 @@ impl<O, L: Letter<O>> Core<O, L> {
             Taken::Letter(letter) => self.run_letter(letter, owner),
             Taken::Mail(mail) => self.run_letter(*mail, owner),
             Taken::Marker(id) => self.run_marker(id, owner),
-            Taken::Internal(Internal(token)) => match Work::of(token) {
+            Taken::Token(token, _) => match Work::of(token) {
                 Work::Timer(place) => self.run_timer(place, owner),
                 Work::MarkerAgain(id) => self.run_marker(id, owner),
             },

@@ -12,17 +12,11 @@ pub struct Unposted<O, L> {
 
 impl<O, L: Letter<O>> Unposted<O, L> {
     pub(super) fn new(envelope: Envelope<O, L>) -> Self {
-        Self {
-            taken: envelope.into(),
-        }
+        Self { taken: envelope }
     }
 
     pub(super) fn into_envelope(self) -> Envelope<O, L> {
-        match self.taken {
-            Taken::Mail(mail) => Envelope::Mail(mail),
-            Taken::Letter(letter) => Envelope::Letter(letter),
-            Taken::Marker(_) | Taken::Internal(_) => unreachable!("actions alone are handed back"),
-        }
+        self.taken
     }
 
     /// Runs it here and now.
@@ -33,7 +27,7 @@ impl<O, L: Letter<O>> Unposted<O, L> {
         match self.taken {
             Taken::Mail(mail) => mail.run(owner),
             Taken::Letter(letter) => letter.run(owner),
-            Taken::Marker(_) | Taken::Internal(_) => unreachable!("actions alone are handed back"),
+            Taken::Marker(_) | Taken::Token(..) => unreachable!("actions alone are handed back"),
         }
     }
 }
