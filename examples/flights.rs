@@ -1,7 +1,8 @@
 //! Adds up a month of flights: four threads parse and post, one pinned owner keeps the sums.
 //!
-//! Nothing is shared but the ring: each producer parses its own part of the file and moves every
-//! flight into the mailbox; the owner alone touches the sums and therefore needs no lock.
+//! Nothing is shared but the mailbox: each producer parses its own part of the file and posts its
+//! flights in batches; the owner alone touches the sums and therefore needs no lock. A timer posts
+//! the marker `report`, and at the end the sums are asked for.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -10,14 +11,19 @@ use std::io::{self, Write as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::{fs, panic, str, thread};
+use std::time::Duration;
+use std::{fs, mem, panic, str, thread};
 
 use csv::{ByteRecord, Reader, ReaderBuilder};
-use mailring::ring::{Waited, mpsc};
+use mailring::letter::{Letter, Outcome};
+use mailring::mailbox::{self, Sender};
+use mailring::processor::{MailboxProcessor, Repeat};
+use mailring::wait::Reply;
 
 const PRODUCERS: usize = 4;
 const CAPACITY: usize = 1024;
 const BATCH_LETTERS_MAX: usize = 256;
+const REPORT_EVERY: Duration = Duration::from_millis(1);
 
 const USAGE: &str = "\
 Usage: flights [FILE]
@@ -30,11 +36,19 @@ dep_time is a cancelled flight. Without FILE: New York's January of 2013.
 /// Two letters or digits.
 type Carrier = [u8; 2];
 
-/// What a producer posts: one row of the file.
+/// What a producer posts: one row of the file. Run, it is added to the owner's sums.
 struct Flight {
     carrier: Carrier,
     /// Nothing for a cancelled flight.
     delay_minutes: Option<i32>,
+}
+
+impl Letter<Sums> for Flight {
+    fn run(self, sums: &mut Sums) -> Outcome {
+        sums.rows += 1;
+        sums.carriers.entry(self.carrier).or_default().add(&self);
+        Ok(())
+    }
 }
 
 /// A fault of the file, and where it is.
@@ -64,14 +78,14 @@ fn run() -> Result<(), String> {
             file.display()
         )
     })?;
-    let sums = add_up(&bytes).map_err(|fault| {
+    let month = add_up(&bytes).map_err(|fault| {
         let line = line_of(&bytes, fault.offset);
         format!("{}:{line}: {}", file.display(), fault.what)
     })?;
-    if let Err(reason) = sums.core {
+    if let Err(reason) = month.core {
         eprintln!("flights: the owner is not pinned: {reason}");
     }
-    print(&sums.report())
+    print(&month.text())
 }
 
 /// The file that the arguments ask for; nothing if they ask for help.
@@ -109,38 +123,65 @@ fn file_to_read(arguments: Vec<OsString>) -> Result<Option<PathBuf>, String> {
 }
 
 /// Carries every row of the file from four producers to one owner.
-fn add_up(bytes: &[u8]) -> Result<Sums, Fault> {
+fn add_up(bytes: &[u8]) -> Result<Month, Fault> {
     let text = str::from_utf8(bytes).map_err(|error| Fault {
         offset: error.valid_up_to(),
         what: "not UTF-8: the file must be UTF-8 text".to_owned(),
     })?;
     let table = Table::new(text)?;
-    let (producer, consumer) = mpsc::bounded(CAPACITY).expect("a small capacity");
+    let mut processor = MailboxProcessor::<Sums, Flight>::builder()
+        .mailbox(mailbox::Builder::new(CAPACITY))
+        .build(Sums::default())
+        .expect("a small capacity");
+    let report = processor
+        .marker("report", Sums::report)
+        .expect("the first marker");
+    let executor = processor.executor();
+    let first = executor.now();
+    let _timer = executor.run_every(
+        first,
+        Repeat::FixedRate(REPORT_EVERY),
+        move |_sums, _due| {
+            let _pending = report.post();
+        },
+    );
+
     thread::scope(|scope| {
-        let owner = scope.spawn(|| own(consumer));
+        let owner = scope.spawn(move || {
+            let core = pin();
+            processor.run().map(|_all_done| core)
+        });
         let parts = table.parts.iter().cloned();
         let producers: Vec<_> = parts
             .map(|part| {
-                let (table, producer) = (&table, producer.clone());
-                scope.spawn(move || table.post_part(part, &producer))
+                let (table, sender) = (&table, executor.sender());
+                scope.spawn(move || table.post_part(part, &sender))
             })
             .collect();
-        // The ring closes when the last producer is gone, and then the owner is done.
-        drop(producer);
-        let results: Vec<_> = producers.into_iter().map(join).collect();
-        let sums = join(owner);
+        let results: Vec<_> = producers.into_iter().map(|thread| thread.join()).collect();
+        // What they posted is in the mailbox, so the question comes behind it.
+        let asked = executor.ask(|sums| {
+            sums.report();
+            mem::take(sums)
+        });
+        let sums = asked.map(Reply::wait);
+        // Before anything that may panic: until then the owner waits, and this scope for the owner.
+        executor.all_done();
+        let core = unwound(owner.join()).expect("no letter fails");
         // The parts are in the file's order, so the first fault is the file's first.
-        results
-            .into_iter()
-            .collect::<Result<(), _>>()
-            .map(|()| sums)
+        let batches = results.into_iter().map(unwound).sum::<Result<_, _>>()?;
+        let sums = sums.expect("an open mailbox").expect("an answer");
+        Ok(Month {
+            sums,
+            batches,
+            core,
+        })
     })
 }
 
-fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
-    thread
-        .join()
-        .unwrap_or_else(|payload| panic::resume_unwind(payload))
+/// What a thread returned; its panic goes on here.
+fn unwound<T>(result: thread::Result<T>) -> T {
+    result.unwrap_or_else(|payload| panic::resume_unwind(payload))
 }
 
 /// A CSV text, cut into one part per producer.
@@ -181,25 +222,33 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Parses the rows of `part` and posts each; stops at the first fault.
-    fn post_part(
-        &self,
-        part: Range<usize>,
-        producer: &mpsc::Producer<Flight>,
-    ) -> Result<(), Fault> {
+    /// Parses the rows of `part` and posts them in batches; stops at the first fault. Returns how
+    /// many batches it posted.
+    fn post_part(&self, part: Range<usize>, sender: &Sender<Sums, Flight>) -> Result<usize, Fault> {
         let mut rows = reader(&self.text[part.clone()], false);
         let mut row = ByteRecord::new();
-        while rows.read_byte_record(&mut row).map_err(unreadable)? {
-            let flight = self.flight(&row).map_err(|what| Fault {
-                offset: part.start + row.position().map_or(0, |at| at.byte() as usize),
-                what,
-            })?;
-            if producer.post(flight).is_err() {
-                // Only a panic ends the owner early, and whoever joins it will see that.
-                return Ok(());
+        let mut batch = Vec::with_capacity(BATCH_LETTERS_MAX);
+        let mut batches = 0;
+        loop {
+            let is_end = !rows.read_byte_record(&mut row).map_err(unreadable)?;
+            if !is_end {
+                batch.push(self.flight(&row).map_err(|what| Fault {
+                    offset: part.start + row.position().map_or(0, |at| at.byte() as usize),
+                    what,
+                })?);
+            }
+            if batch.len() == BATCH_LETTERS_MAX || is_end && !batch.is_empty() {
+                let full = mem::replace(&mut batch, Vec::with_capacity(BATCH_LETTERS_MAX));
+                if sender.post_batch(full).is_err() {
+                    // Only a panic ends the owner early, and whoever joins it will see that.
+                    return Ok(batches);
+                }
+                batches += 1;
+            }
+            if is_end {
+                return Ok(batches);
             }
         }
-        Ok(())
     }
 
     fn flight(&self, row: &ByteRecord) -> Result<Flight, String> {
@@ -296,12 +345,13 @@ fn line_of(bytes: &[u8], offset: usize) -> usize {
 }
 
 /// What the owner alone holds.
+#[derive(Default)]
 struct Sums {
     carriers: BTreeMap<Carrier, Sum>,
-    letters: usize,
-    batches: usize,
-    /// The core that the owner ran on, or why it was not pinned.
-    core: Result<usize, &'static str>,
+    rows: usize,
+    reports: usize,
+    /// How many rows there were at the last report.
+    rows_reported: usize,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -311,23 +361,19 @@ struct Sum {
     cancelled: u64,
 }
 
-/// The owner: takes letters in batches until no producer is left.
-fn own(mut letters: mpsc::Consumer<Flight>) -> Sums {
-    let mut sums = Sums {
-        carriers: BTreeMap::new(),
-        letters: 0,
-        batches: 0,
-        core: pin(),
-    };
-    while letters.wait() != Waited::Finished {
-        let carriers = &mut sums.carriers;
-        let drained = letters.drain(BATCH_LETTERS_MAX, |flight, _end_of_batch| {
-            carriers.entry(flight.carrier).or_default().add(&flight);
-        });
-        sums.letters += drained;
-        sums.batches += usize::from(drained > 0);
+impl Sums {
+    fn report(&mut self) {
+        self.reports += 1;
+        self.rows_reported = self.rows;
     }
-    sums
+}
+
+/// What is printed.
+struct Month {
+    sums: Sums,
+    batches: usize,
+    /// The core that the owner ran on, or why it was not pinned.
+    core: Result<usize, &'static str>,
 }
 
 /// Pins this thread to the first core that it may use.
@@ -356,12 +402,12 @@ impl Sum {
     }
 }
 
-impl Sums {
-    fn report(&self) -> String {
-        let mut report = String::new();
+impl Month {
+    fn text(&self) -> String {
+        let mut text = String::new();
         let mut line = |name: &str, [departures, delay, cancelled]: [String; 3]| {
             let _ = writeln!(
-                report,
+                text,
                 "{name:7}  {departures:>10}  {delay:>13}  {cancelled:>9}"
             );
         };
@@ -370,23 +416,30 @@ impl Sums {
             ["departures", "delay minutes", "cancelled"].map(str::to_owned),
         );
         let mut total = Sum::default();
-        for (carrier, sum) in &self.carriers {
+        for (carrier, sum) in &self.sums.carriers {
             line(&carrier.escape_ascii().to_string(), sum.cells());
             total.departures += sum.departures;
             total.delay_minutes += sum.delay_minutes;
             total.cancelled += sum.cancelled;
         }
         line("total", total.cells());
-        let (letters, batches) = (self.letters, self.batches);
-        let per_batch = letters as f64 / batches.max(1) as f64;
+        let Sums {
+            rows,
+            reports,
+            rows_reported,
+            ..
+        } = self.sums;
+        let _ = writeln!(text, "{reports} reports, the last of {rows_reported} rows");
+        let batches = self.batches;
+        let per_batch = rows as f64 / batches.max(1) as f64;
         let core = self
             .core
             .map_or("an unpinned owner".to_owned(), |c| format!("core {c}"));
         let _ = writeln!(
-            report,
-            "{letters} rows to {core} in {batches} batches: {per_batch:.1} letters per batch"
+            text,
+            "{rows} rows to {core} in {batches} batches: {per_batch:.1} letters per batch"
         );
-        report
+        text
     }
 }
 
