@@ -85,7 +85,7 @@ unsafe fn drop<A>(captures: *mut Captures) {
 }
 
 impl Stored {
-    #[inline]
+    #[inline(always)]
     fn new<A>(value: A, table: &'static Table) -> Self {
         assert!(const { fits::<A>() }, "stored in place without room");
         let mut captures = Captures([const { MaybeUninit::uninit() }; WORDS]);
@@ -104,7 +104,7 @@ impl Drop for Stored {
 
 impl<O> Action<O> {
     /// `action`, in place if it fits.
-    #[inline]
+    #[inline(always)]
     pub(super) fn new<F, R>(action: F) -> Self
     where
         F: FnOnce(&mut O) -> R + Send + 'static,
@@ -138,7 +138,7 @@ impl<O> Action<O> {
     }
 
     /// Calls it; however it ends, its captures are gone.
-    #[inline]
+    #[inline(always)]
     pub(super) fn run(self, owner: &mut O) -> Outcome {
         let mut stored = ManuallyDrop::new(self.stored);
         let owner = (&raw mut *owner).cast();

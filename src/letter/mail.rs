@@ -32,7 +32,7 @@ impl<O> Mail<O> {
     pub const INLINE_BYTES: usize = action::INLINE_BYTES;
 
     /// Mail that runs `action`, with the lowest priority.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn new<F, R>(action: F) -> Self
     where
@@ -61,7 +61,7 @@ impl<O> Mail<O> {
     /// let words = [1_u64; 6];
     /// let mail = Mail::inline(move |sum: &mut u64| *sum += words.iter().sum::<u64>());
     /// ```
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn inline<F, R>(action: F) -> Self
     where
@@ -73,7 +73,7 @@ impl<O> Mail<O> {
     }
 
     /// The same with `priority`.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn with_priority(mut self, priority: Priority) -> Self {
         self.priority = priority;
@@ -97,7 +97,7 @@ impl<O> Mail<O> {
 }
 
 impl<O> Letter<O> for Mail<O> {
-    #[inline]
+    #[inline(always)]
     fn run(self, owner: &mut O) -> Outcome {
         self.action.run(owner)
     }

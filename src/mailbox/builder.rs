@@ -7,7 +7,7 @@ use super::shared::Shared;
 use crate::letter::Letter;
 use crate::ring::{CapacityError, mpsc};
 use crate::sync::{Arc, Cpus};
-use crate::wait::{Parking, WaitStrategy};
+use crate::wait::{Parking, Spell, Step, WaitStrategy};
 
 /// Settings of a mailbox.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl Builder {
         self
     }
 
-    /// How senders wait for room; [`Parking`] without this.
+    /// How senders wait for room in either lane; [`Parking`] without this.
     #[must_use]
     pub fn sender_wait(mut self, strategy: impl WaitStrategy + 'static) -> Self {
         self.sender_wait = Some(Box::new(strategy));
@@ -98,11 +98,16 @@ impl Builder {
     /// [`CapacityError`] where a capacity is 0 or absurd, or memory is short.
     #[expect(clippy::type_complexity, reason = "the two halves of one thing")]
     pub fn build<O, L: Letter<O>>(self) -> Result<(Sender<O, L>, Mailbox<O, L>), CapacityError> {
+        let sender_wait = Both::new(self.sender_wait);
+        let owner_wait = Both::new(self.owner_wait);
         let mut main = mpsc::Builder::new(self.capacity)
             .reserved(self.markers)
-            .producer_wait(self.sender_wait.unwrap_or_else(parking))
-            .consumer_wait(self.owner_wait.unwrap_or_else(parking));
-        let mut urgent = mpsc::Builder::new(self.urgent_capacity).reserved(self.urgent_markers);
+            .producer_wait(sender_wait.clone())
+            .consumer_wait(owner_wait.clone());
+        let mut urgent = mpsc::Builder::new(self.urgent_capacity)
+            .reserved(self.urgent_markers)
+            .producer_wait(sender_wait)
+            .consumer_wait(owner_wait);
         if let Some(cpus) = self.cpus {
             main = main.cpus(cpus);
             urgent = urgent.cpus(cpus);
@@ -122,8 +127,22 @@ impl Builder {
     }
 }
 
-fn parking() -> Box<dyn WaitStrategy> {
-    Box::new(Parking::default())
+/// One strategy for both lanes.
+#[derive(Clone, Debug)]
+struct Both(Arc<Box<dyn WaitStrategy>>);
+
+impl Both {
+    fn new(strategy: Option<Box<dyn WaitStrategy>>) -> Self {
+        Self(Arc::new(
+            strategy.unwrap_or_else(|| Box::new(Parking::default())),
+        ))
+    }
+}
+
+impl WaitStrategy for Both {
+    fn step(&self, spell: Spell) -> Step {
+        self.0.step(spell)
+    }
 }
 
 /// Makes a mailbox that holds `capacity` ordinary letters, with the [`Builder`]'s other settings.
@@ -135,4 +154,51 @@ pub fn bounded<O, L: Letter<O>>(
     capacity: usize,
 ) -> Result<(Sender<O, L>, Mailbox<O, L>), CapacityError> {
     Builder::new(capacity).build()
+}
+
+#[cfg(all(test, not(mailring_loom)))]
+mod tests {
+    use super::*;
+    use crate::letter::Mail;
+    use crate::sync::{Mutex, thread};
+    use crate::wait::{Answer, reply};
+    use core::time::Duration;
+
+    /// Tells that it was asked.
+    #[derive(Debug)]
+    struct Telling(Mutex<Option<Answer<()>>>);
+
+    impl WaitStrategy for Telling {
+        fn step(&self, _spell: Spell) -> Step {
+            if let Some(asked) = self.0.lock().take() {
+                asked.send(()).unwrap();
+            }
+            Step::Yield
+        }
+    }
+
+    #[test]
+    fn senders_wait_in_both_lanes_by_their_strategy() {
+        for urgent in [false, true] {
+            let (answer, asked) = reply();
+            let (sender, mut mailbox) = Builder::new(1)
+                .urgent_capacity(1)
+                .sender_wait(Telling(Mutex::new(Some(answer))))
+                .build::<(), Mail<()>>()
+                .unwrap();
+            let post = move || {
+                let mail = Mail::new(|_: &mut ()| ());
+                if urgent {
+                    sender.post_urgent(mail)
+                } else {
+                    sender.post(mail)
+                }
+            };
+            let posting = thread::spawn(move || post().and_then(|()| post()));
+            let waits_so = asked.wait_timeout(Duration::from_secs(20));
+            assert!(mailbox.try_take().is_ok());
+            posting.join().unwrap().unwrap();
+            assert!(waits_so.is_ok(), "urgent: {urgent}");
+        }
+    }
 }

@@ -48,7 +48,7 @@ pub enum Taken<O, L> {
 
 impl<O, L: Letter<O>> Taken<O, L> {
     /// Seals a closure: in a letter if that can carry it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn mail(mail: Mail<O>) -> Self {
         match L::from_mail(mail) {
             Ok(letter) => Self::Letter(letter),

@@ -37,6 +37,7 @@
 mod builder;
 mod envelope;
 mod error;
+mod fifo;
 mod marker;
 mod owner;
 mod queue;
@@ -53,6 +54,7 @@ pub use envelope::Token;
 pub(crate) use envelope::{Deferrable, Envelope};
 pub use envelope::{MarkerId, Taken};
 pub use error::{PostError, QuiescedError, TakeError, TooManyMarkers};
+pub(crate) use fifo::Vacant;
 pub(crate) use marker::Callback;
 pub use marker::{Marker, MarkerCounters, MarkerOptions, MarkerPost};
 pub use owner::{Mailbox, State};

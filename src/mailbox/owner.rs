@@ -5,6 +5,7 @@
 
 use super::envelope::{Deferrable, Envelope, MarkerId, Taken};
 use super::error::{QuiescedError, TakeError, TooManyMarkers};
+use super::fifo::Vacant;
 use super::marker::{Callback, Marker, MarkerCounters, MarkerOptions, Markers};
 use super::queue::{Filter, Queues};
 use super::sender::{Sender, WeakSender};
@@ -113,7 +114,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
     pub fn post_own(&mut self, letter: L) -> Result<(), QuiescedError<L>> {
         match self.state {
             State::Open => {
-                self.queues.later.push_back(Envelope::Letter(letter));
+                self.queues.later.push(Envelope::Letter(letter));
                 Ok(())
             }
             _ => Err(QuiescedError(letter)),
@@ -134,10 +135,16 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         }
     }
 
+    /// A place at the end of the next batch for something of the owner's own, in any state.
+    #[inline(always)]
+    pub(crate) fn vacant(&mut self) -> Vacant<'_, Envelope<O, L>> {
+        self.queues.later.vacant()
+    }
+
     /// Puts an envelope of the owner's own at the end of the next batch, in any state.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn keep(&mut self, envelope: Envelope<O, L>) {
-        self.queues.later.push_back(envelope);
+        self.queues.later.push(envelope);
     }
 
     /// The same for an urgent one.
@@ -147,7 +154,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
             let room = self.urgent.capacity() - self.queues.urgent.len();
             self.urgent.drain_to(&mut self.queues.urgent, room);
         }
-        self.queues.urgent.push_back(envelope);
+        self.queues.urgent.push(envelope);
     }
 
     /// Whether there is anything to take: two looks at slots and three at lengths, no locked
@@ -192,7 +199,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
 
     /// Takes the next letter of the batch, or an urgent one. `None` at the end of the batch, or when
     /// urgent letters have had their run and others may wait in the ring: begin another batch.
-    #[inline]
+    #[inline(always)]
     pub fn try_take_from_batch(&mut self) -> Option<Taken<O, L>> {
         if self.has_urgent() {
             if !self.queues.urgent_had_its_run() {
@@ -205,9 +212,16 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
                 return None;
             }
         }
-        let envelope = self.queues.batch.pop_front()?;
+        let envelope = self.queues.batch.pop()?;
         self.queues.took_ordinary();
         Some(self.hand_out(envelope))
+    }
+
+    /// Takes the next of the batch where there is nothing urgent; to be handed out.
+    #[inline(always)]
+    pub(crate) fn pop_batch(&mut self) -> Option<Envelope<O, L>> {
+        self.queues.took_ordinary();
+        self.queues.batch.pop()
     }
 
     /// Takes the next letter.
@@ -223,8 +237,8 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
             return Ok(self.hand_out(envelope));
         }
         self.queues.took_ordinary();
-        let queued = self.queues.batch.pop_front();
-        let queued = queued.or_else(|| self.queues.later.pop_front());
+        let queued = self.queues.batch.pop();
+        let queued = queued.or_else(|| self.queues.later.pop());
         match queued.or_else(|| self.main.try_take().ok()) {
             Some(envelope) => Ok(self.hand_out(envelope)),
             None => self.nothing_to_take(),
@@ -265,7 +279,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
             of_marker: &|id| markers.priority(id),
         };
         // Q1: in the order in which they would be handed out.
-        urgent.drain_to(&mut queues.urgent, usize::MAX);
+        urgent.drain_to(&mut queues.urgent, urgent.capacity());
         let found = filter
             .take(&mut queues.urgent)
             .or_else(|| filter.take(&mut queues.batch))
@@ -275,7 +289,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
                 if filter.shows(&envelope) {
                     return Some(envelope);
                 }
-                queues.later.push_back(envelope);
+                queues.later.push(envelope);
             }
             None
         });
@@ -300,13 +314,13 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
 
     #[inline]
     fn pop_urgent(&mut self) -> Option<Envelope<O, L>> {
-        let own = self.queues.urgent.pop_front();
+        let own = self.queues.urgent.pop();
         own.or_else(|| self.urgent.try_take().ok())
     }
 
     /// What leaves the mailbox to be run: a marker's pending word is cleared first.
-    #[inline]
-    fn hand_out(&mut self, envelope: Envelope<O, L>) -> Taken<O, L> {
+    #[inline(always)]
+    pub(crate) fn hand_out(&mut self, envelope: Envelope<O, L>) -> Taken<O, L> {
         if let Envelope::Marker(id) = envelope {
             self.settle(id);
         }
@@ -423,8 +437,8 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         self.state = State::Closed;
         let mut left = core::mem::take(&mut self.queues.urgent);
         left.extend(self.urgent.iter());
-        left.append(&mut self.queues.batch);
-        left.append(&mut self.queues.later);
+        left.extend(core::mem::take(&mut self.queues.batch));
+        left.extend(core::mem::take(&mut self.queues.later));
         left.extend(self.main.iter());
         self.weak.shared.depth.set(0);
         Undelivered { left }

@@ -4,8 +4,8 @@
 //!     older than `later`, and what a yield has skipped is older than what lies in the main ring.
 
 use super::envelope::{Deferrable, Envelope, MarkerId};
+use super::fifo::Fifo;
 use crate::letter::{Letter, Priority};
-use std::collections::VecDeque;
 
 /// How many urgent letters run in a row, at most, while another letter is to be had.
 pub const URGENT_RUN_MAX: u32 = 8;
@@ -13,11 +13,11 @@ pub const URGENT_RUN_MAX: u32 = 8;
 /// The owner's queues.
 pub(super) struct Queues<O, L> {
     /// Urgent letters that the owner posted, and those a yield has skipped.
-    pub(super) urgent: VecDeque<Envelope<O, L>>,
+    pub(super) urgent: Fifo<Envelope<O, L>>,
     /// What is left of the batch being worked off.
-    pub(super) batch: VecDeque<Envelope<O, L>>,
+    pub(super) batch: Fifo<Envelope<O, L>>,
     /// The owner's own posts, and what a yield has skipped: for the next batch.
-    pub(super) later: VecDeque<Envelope<O, L>>,
+    pub(super) later: Fifo<Envelope<O, L>>,
     /// Urgent letters handed out since an ordinary one was.
     urgent_run: u32,
 }
@@ -41,19 +41,18 @@ impl Filter<'_> {
     /// Takes the oldest that is shown.
     pub(super) fn take<O, L: Letter<O>>(
         &self,
-        queue: &mut VecDeque<Envelope<O, L>>,
+        queue: &mut Fifo<Envelope<O, L>>,
     ) -> Option<Envelope<O, L>> {
-        let index = queue.iter().position(|envelope| self.shows(envelope))?;
-        queue.remove(index)
+        queue.take_first(|envelope| self.shows(envelope))
     }
 }
 
 impl<O, L> Queues<O, L> {
     pub(super) fn new(batch_max: usize, urgent_max: usize) -> Self {
         Self {
-            urgent: VecDeque::with_capacity(urgent_max),
-            batch: VecDeque::with_capacity(batch_max),
-            later: VecDeque::with_capacity(batch_max),
+            urgent: Fifo::with_capacity(urgent_max),
+            batch: Fifo::with_capacity(batch_max),
+            later: Fifo::with_capacity(batch_max),
             urgent_run: 0,
         }
     }

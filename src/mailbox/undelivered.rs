@@ -1,13 +1,13 @@
 //! What a closed mailbox still held: accepted and never run.
 
 use super::envelope::{Envelope, Taken};
-use std::collections::VecDeque;
+use super::fifo::Fifo;
 
 /// The letters accepted and not taken: urgent ones first, then the others in order, each once.
 /// Those that are not iterated are dropped with it, and the replies they owe are told.
 #[must_use = "undelivered letters are dropped with it"]
 pub struct Undelivered<O, L> {
-    pub(super) left: VecDeque<Envelope<O, L>>,
+    pub(super) left: Fifo<Envelope<O, L>>,
 }
 
 impl<O, L> Undelivered<O, L> {
@@ -28,7 +28,7 @@ impl<O, L> Iterator for Undelivered<O, L> {
     type Item = Taken<O, L>;
 
     fn next(&mut self) -> Option<Taken<O, L>> {
-        self.left.pop_front()
+        self.left.pop()
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

@@ -123,9 +123,29 @@ impl Work {
 }
 
 impl<O, L: Letter<O>> Core<O, L> {
+    /// Posts for the owner itself what is sealed where it will lie; hands the input back where the
+    /// mailbox is not plainly open.
+    #[inline(always)]
+    pub(super) fn post_own_sealed<T>(
+        &self,
+        input: T,
+        seal: impl FnOnce(T) -> Envelope<O, L>,
+    ) -> Result<(), T> {
+        match self.mailbox.try_borrow_mut() {
+            Ok(mut mailbox)
+                if mailbox.state() == State::Open && self.phase.follow_ups_left.get().is_none() =>
+            {
+                let vacant = mailbox.vacant();
+                vacant.fill(seal(input));
+                Ok(())
+            }
+            _ => Err(input),
+        }
+    }
+
     /// Posts for the owner itself: to its own queue, which never waits. Hands the envelope back
     /// where the mailbox takes none, or is in use (C1).
-    #[inline]
+    #[inline(always)]
     pub(super) fn post_own(
         &self,
         envelope: Envelope<O, L>,
@@ -227,7 +247,7 @@ impl<O, L: Letter<O>> Core<O, L> {
     }
 
     /// Runs what was taken.
-    #[inline]
+    #[inline(always)]
     pub(super) fn run(&self, taken: Taken<O, L>, owner: &mut O) -> Result<(), Failure> {
         match taken {
             Taken::Letter(letter) => self.run_letter(letter, owner),
@@ -235,8 +255,8 @@ impl<O, L: Letter<O>> Core<O, L> {
         }
     }
 
-    #[inline]
-    fn run_letter(&self, letter: impl Letter<O>, owner: &mut O) -> Result<(), Failure> {
+    #[inline(always)]
+    pub(super) fn run_letter(&self, letter: impl Letter<O>, owner: &mut O) -> Result<(), Failure> {
         self.link.stats.letters[letter.kind().index()].add(1);
         let what = letter.describe();
         self.pace.running(what);
@@ -255,7 +275,8 @@ impl<O, L: Letter<O>> Core<O, L> {
         self.link.stats.longest_ns.raise_to(nanos(took));
     }
 
-    fn run_other(&self, taken: Taken<O, L>, owner: &mut O) -> Result<(), Failure> {
+    #[cold]
+    pub(super) fn run_other(&self, taken: Taken<O, L>, owner: &mut O) -> Result<(), Failure> {
         match taken {
             Taken::Letter(letter) => self.run_letter(letter, owner),
             Taken::Mail(mail) => self.run_letter(*mail, owner),
@@ -309,6 +330,7 @@ impl<O, L: Letter<O>> Core<O, L> {
     }
 
     /// Runs one letter that a collaborator of this priority may see. `Ok(false)`: there is none.
+    #[inline]
     pub(super) fn run_one_for(
         &self,
         least: Priority,
@@ -320,6 +342,10 @@ impl<O, L: Letter<O>> Core<O, L> {
         }
         self.fire_timers();
         let taken = match self.mailbox.try_borrow_mut() {
+            // Most yields find nothing: without a look at what senders share.
+            Ok(mailbox) if !mailbox.has_letters() && mailbox.state() == State::Open => {
+                return Ok(false);
+            }
             Ok(mut mailbox) => mailbox.try_take_shown(least, deferrable),
             Err(_) => return Err(YieldError::NotOwner),
         };

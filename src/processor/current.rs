@@ -44,7 +44,7 @@ pub(super) fn enter<O, L, R>(core: &Core<O, L>, inside: impl FnOnce() -> R) -> R
 
 /// Calls `here` where the calling thread is inside the processor of that mailbox, and hands `input`
 /// back where it is not.
-#[inline]
+#[inline(always)]
 pub(super) fn with<O, L, T, R>(
     shared: usize,
     input: T,

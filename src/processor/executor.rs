@@ -59,32 +59,26 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
     /// # Errors
     /// [`PostError::Closed`], or [`PostError::WouldDeadlock`] between the runs of an owner whose
     /// mailbox is full, with the mail.
-    #[inline]
+    #[inline(always)]
     pub fn execute<F, R>(&self, action: F) -> Result<(), PostError<Unposted<O, L>>>
     where
         F: FnOnce(&mut O) -> R + Send + 'static,
         R: IntoOutcome,
     {
-        self.send(
-            Mail::new(action).with_priority(self.priority),
-            Lane::Ordinary,
-        )
+        self.send_ordinary(action, Mail::new)
     }
 
     /// As [`execute`](Self::execute), and does not compile where the action would be boxed.
     ///
     /// # Errors
     /// As [`execute`](Self::execute).
-    #[inline]
+    #[inline(always)]
     pub fn post_inline<F, R>(&self, action: F) -> Result<(), PostError<Unposted<O, L>>>
     where
         F: FnOnce(&mut O) -> R + Send + 'static,
         R: IntoOutcome,
     {
-        self.send(
-            Mail::inline(action).with_priority(self.priority),
-            Lane::Ordinary,
-        )
+        self.send_ordinary(action, Mail::inline)
     }
 
     /// As [`execute`](Self::execute), but never waits.
@@ -134,7 +128,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
     ///
     /// # Errors
     /// As [`execute`](Self::execute), with the letter.
-    #[inline]
+    #[inline(always)]
     pub fn post(&self, letter: L) -> Result<(), PostError<L>> {
         self.here(
             Envelope::Letter(letter),
@@ -284,7 +278,28 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
         self.sender.clone()
     }
 
-    #[inline]
+    /// Sends an ordinary action: made where it will lie, if this is the owner's thread.
+    #[inline(always)]
+    fn send_ordinary<F>(
+        &self,
+        action: F,
+        mail: impl Fn(F) -> Mail<O>,
+    ) -> Result<(), PostError<Unposted<O, L>>> {
+        let seal = |action| Envelope::mail(mail(action).with_priority(self.priority));
+        match self.on_owner(action, |core, action| core.post_own_sealed(action, seal)) {
+            Ok(Ok(())) => Ok(()),
+            // The owner's, and not open: to be told why.
+            Ok(Err(action)) => self
+                .here(seal(action), Lane::Ordinary, Sender::post_envelope)
+                .map_err(|error| error.map(Unposted::new)),
+            Err(action) => self
+                .sender
+                .post_envelope(seal(action))
+                .map_err(|error| error.map(Unposted::new)),
+        }
+    }
+
+    #[inline(always)]
     fn send(&self, mail: Mail<O>, lane: Lane) -> Result<(), PostError<Unposted<O, L>>> {
         let post = match lane {
             Lane::Ordinary => Sender::post_envelope,
@@ -295,7 +310,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
     }
 
     /// To the owner's own queue where this is its thread and it runs, else by `post`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn here(
         &self,
         envelope: Envelope<O, L>,
@@ -312,7 +327,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
         post(&self.sender, envelope)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_owner<T, R>(
         &self,
         input: T,

@@ -27,7 +27,7 @@ impl Pace {
     /// Where long work follows short work all of a sudden, so much of it may pass unread.
     const READ_EVERY_MAX: u32 = 64;
     const WORK_PER_LETTER: u32 = 4;
-    const TIME_EVERY: u32 = 64;
+    const TIME_EVERY: u32 = 256;
 
     pub(super) fn new(time_all: bool) -> Self {
         Self {
@@ -157,9 +157,9 @@ mod tests {
                 })
                 .count()
         };
-        assert_eq!(timed(640, Duration::from_nanos(10)), 10);
-        assert_eq!(timed(64, Duration::from_micros(2)), 1);
-        assert_eq!(timed(64, Duration::from_micros(2)), 64);
-        assert_eq!(timed(64, Duration::from_nanos(10)), 1);
+        assert_eq!(timed(2_560, Duration::from_nanos(10)), 10);
+        assert_eq!(timed(256, Duration::from_micros(2)), 1);
+        assert_eq!(timed(256, Duration::from_micros(2)), 256);
+        assert_eq!(timed(256, Duration::from_nanos(10)), 1);
     }
 }

@@ -8,7 +8,9 @@ use super::exclusive::Holder;
 use super::executor::Executor;
 use super::failure::{Failure, OnFailure};
 use crate::letter::{IntoOutcome, Letter, Mail, Outcome};
-use crate::mailbox::{Marker, MarkerCounters, MarkerOptions, State, TooManyMarkers, Undelivered};
+use crate::mailbox::{
+    Marker, MarkerCounters, MarkerOptions, State, Taken, TooManyMarkers, Undelivered,
+};
 use crate::ring::{Budget, CapacityError, Stopwatch, Waited};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -367,13 +369,36 @@ fn batch<O, L: Letter<O>>(
         {
             return Ok(Turn::Go);
         }
-        let Some(taken) = core.mailbox.borrow_mut().try_take_from_batch() else {
-            return Ok(Turn::Go);
-        };
+        let mut mailbox = core.mailbox.borrow_mut();
+        if mailbox.has_urgent() {
+            let Some(taken) = mailbox.try_take_from_batch() else {
+                return Ok(Turn::Go);
+            };
+            drop(mailbox);
+            owner.with(|owner| core.run_other(taken, owner))?;
+        } else {
+            // The letter goes from the queue to its run by one move: this is the path of most.
+            match mailbox.pop_batch() {
+                Some(Taken::Letter(letter)) => {
+                    drop(mailbox);
+                    match owner {
+                        Holder::Alone(owner) => core.run_letter(letter, owner)?,
+                        Holder::Shared(lock) => {
+                            core.run_other(Taken::Letter(letter), &mut lock.lock())?;
+                        }
+                    }
+                }
+                Some(other) => {
+                    let other = mailbox.hand_out(other);
+                    drop(mailbox);
+                    owner.with(|owner| core.run_other(other, owner))?;
+                }
+                None => return Ok(Turn::Go),
+            }
+        }
         if let Some(allowed) = &mut allowed {
             allowed.left -= 1;
         }
-        owner.with(|owner| core.run(taken, owner))?;
         if core.is_stopping() {
             return stopping(core).map(Turn::Ended);
         }

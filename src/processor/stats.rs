@@ -92,7 +92,7 @@ pub struct Counters {
     pub actions: u64,
     /// Letters, timers and default actions that failed, and failures reported.
     pub failures: u64,
-    /// The longest letter that was timed: one in 64, and all while they take a microsecond or more;
+    /// The longest letter that was timed: one in 256, and all while they take a microsecond or more;
     /// every one with [`Builder::time_letters`](super::Builder::time_letters).
     pub longest_letter: Duration,
     /// Time spent waiting, with no input or no default action.
