@@ -116,7 +116,8 @@ pub(crate) fn one(capacity: usize) -> spsc::Builder {
     spsc::Builder::new(capacity).wait(sleep_at_once)
 }
 
-fn sleep_at_once() -> Parking {
+/// Sleeps after the first empty look.
+pub(crate) fn sleep_at_once() -> Parking {
     Parking::after(Duration::ZERO)
 }
 
