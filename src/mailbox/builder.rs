@@ -10,6 +10,23 @@ use crate::sync::{Arc, Cpus};
 use crate::wait::{Parking, Spell, Step, WaitStrategy};
 
 /// Settings of a mailbox.
+///
+/// ```
+/// use mailring::letter::Mail;
+/// use mailring::mailbox::{Builder, PostError};
+///
+/// let settings = Builder::new(2).urgent_capacity(1).markers(0);
+/// let (sender, mut mailbox) = settings.build::<u32, Mail<u32>>()?;
+/// let add = || Mail::new(|sum: &mut u32| *sum += 1);
+/// sender.try_post(add()).unwrap();
+/// sender.try_post(add()).unwrap();
+/// // Urgent letters have room of their own.
+/// assert!(matches!(sender.try_post(add()), Err(PostError::Full(_))));
+/// sender.try_post_urgent(add()).unwrap();
+/// assert_eq!(mailbox.len(), 3);
+/// assert!(mailbox.marker("none", |_| ()).is_err());
+/// # Ok::<(), mailring::ring::CapacityError>(())
+/// ```
 #[derive(Debug)]
 pub struct Builder {
     capacity: usize,
@@ -27,8 +44,8 @@ impl Builder {
     const MARKERS: usize = 8;
     const BATCH_MAX: usize = 256;
 
-    /// A mailbox that holds `capacity` ordinary letters, besides those its owner has taken into a
-    /// batch.
+    /// A mailbox that holds exactly `capacity` ordinary letters, besides those its owner has taken
+    /// into a batch.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
         Self {
@@ -50,7 +67,8 @@ impl Builder {
         self
     }
 
-    /// How many ordinary markers can be registered; 8 without this. Each takes one slot.
+    /// How many ordinary markers can be registered; 8 without this. Each takes a slot besides the
+    /// capacity.
     #[must_use]
     pub fn markers(mut self, count: usize) -> Self {
         self.markers = count;
@@ -78,7 +96,7 @@ impl Builder {
         self
     }
 
-    /// How the owner waits for letters; [`Parking`] without this.
+    /// How the owner waits for letters, urgent ones too; [`Parking`] without this.
     #[must_use]
     pub fn owner_wait(mut self, strategy: impl WaitStrategy + 'static) -> Self {
         self.owner_wait = Some(Box::new(strategy));

@@ -10,7 +10,13 @@ use crate::sync::{Arc, Tally};
 ///
 /// A post writes no payload, allocates nothing, never waits, and always fits. While the marker is
 /// pending further posts cost one locked instruction each and are run for by the run to come, which
-/// sees what every poster wrote before. It does not keep the mailbox open.
+/// sees what every poster wrote before.
+///
+/// A pending marker keeps its place in line: letters that were posted between its first post and a
+/// later one are run after it. What a run is to find done, write to memory; what it is to come
+/// behind, post as a letter.
+///
+/// The handle does not keep the mailbox open.
 pub struct Marker<O, L = Mail<O>> {
     reservation: Reservation<Envelope<O, L>>,
     /// Where it is urgent: to end the owner's sleep.
@@ -86,14 +92,14 @@ impl MarkerOptions {
         Self::default()
     }
 
-    /// It overtakes ordinary letters.
+    /// It goes through the urgent lane: it overtakes ordinary letters.
     #[must_use]
     pub fn urgent(mut self) -> Self {
         self.urgent = true;
         self
     }
 
-    /// What priority it has for yields.
+    /// What priority it has for yields; [`Priority::MIN`] without this.
     #[must_use]
     pub fn priority(mut self, priority: Priority) -> Self {
         self.priority = priority;
@@ -107,9 +113,9 @@ impl MarkerOptions {
 pub struct MarkerCounters {
     /// What it was registered as.
     pub name: &'static str,
-    /// How often it was handed out to be run.
+    /// How often it was taken, to be run.
     pub runs: u64,
-    /// How many posts were run for by another post's run.
+    /// How many posts found it pending, and were run for by another post's run.
     pub coalesced: u64,
 }
 

@@ -8,7 +8,7 @@
 //!
 //! - M1. What was accepted is handed out once: taken, or returned by [`Mailbox::close`].
 //! - M2. Letters of one sender and one lane keep their order, but for those that a
-//!   [priority](Mailbox::try_take) hides. Urgent ones overtake all others, also those of a batch
+//!   [priority](Mailbox::try_take_from) hides. Urgent ones overtake all others, also those of a batch
 //!   that was begun; at most [`URGENT_RUN_MAX`] in a row while others are to be had.
 //! - M3. A batch is what was there when it was begun. What is posted while it is worked off comes
 //!   after it.
@@ -31,6 +31,34 @@
 //!     mailbox.run(taken, &mut sum)?;
 //! }
 //! assert_eq!(sum, 42);
+//! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+//! ```
+//!
+//! An owner without a processor works in batches, until it wants no more:
+//! ```
+//! use mailring::letter::Mail;
+//! use mailring::mailbox::{self, State, TakeError};
+//!
+//! let (sender, mut mailbox) = mailbox::bounded::<Vec<u32>, Mail<Vec<u32>>>(64)?;
+//! for n in 1..=4 {
+//!     sender.post(Mail::new(move |seen: &mut Vec<u32>| seen.push(n)))?;
+//! }
+//!
+//! // A batch is what is there when it is begun.
+//! let mut seen = Vec::new();
+//! while mailbox.begin_batch() {
+//!     while let Some(taken) = mailbox.try_take_from_batch() {
+//!         mailbox.run(taken, &mut seen)?;
+//!     }
+//! }
+//! assert_eq!(seen, [1, 2, 3, 4]);
+//!
+//! sender.post(Mail::new(|seen: &mut Vec<u32>| seen.clear()))?;
+//! mailbox.quiesce();
+//! assert!(sender.post(Mail::new(|_: &mut Vec<u32>| ())).is_err());
+//! assert_eq!(mailbox.state(), State::Quiesced);
+//! assert_eq!(mailbox.close().len(), 1);
+//! assert!(matches!(mailbox.take(), Err(TakeError::Closed)));
 //! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 //! ```
 

@@ -17,7 +17,8 @@ use std::time::Instant;
 
 /// Takes letters; there is one per mailbox, and it may move to another thread.
 ///
-/// Dropping it closes the mailbox, and drops what was accepted and not taken.
+/// Dropping it closes the mailbox, and drops what was accepted and not taken. The [module](super)
+/// shows its life.
 pub struct Mailbox<O, L = Mail<O>> {
     main: mpsc::Consumer<Envelope<O, L>>,
     urgent: mpsc::Consumer<Envelope<O, L>>,
@@ -33,7 +34,8 @@ pub struct Mailbox<O, L = Mail<O>> {
 pub enum State {
     /// Takes letters.
     Open,
-    /// Takes no more letters; those accepted are still to be taken.
+    /// Takes no more letters, because its owner said so; those accepted are still to be taken. A
+    /// mailbox whose senders are all gone is open, and yet takes end with [`TakeError::Quiesced`].
     Quiesced,
     /// Empty for ever.
     Closed,
@@ -65,7 +67,8 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         self.weak.upgrade()
     }
 
-    /// Registers a marker: whoever has the handle can have `action` run.
+    /// Registers an ordinary marker of the lowest priority: whoever has the handle can have `action`
+    /// run. `name` is for logs and counters.
     ///
     /// # Errors
     /// [`TooManyMarkers`] beyond what [`Builder::markers`](super::Builder::markers) set.
@@ -110,7 +113,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
     /// Posts a letter of the owner's own, for the next batch: never waits, always fits.
     ///
     /// # Errors
-    /// [`QuiescedError`] with the letter.
+    /// [`QuiescedError`] with the letter, where the mailbox is quiesced or closed.
     pub fn post_own(&mut self, letter: L) -> Result<(), QuiescedError<L>> {
         match self.state {
             State::Open => {
@@ -124,7 +127,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
     /// Posts an urgent letter of the owner's own: never waits, always fits.
     ///
     /// # Errors
-    /// [`QuiescedError`] with the letter.
+    /// As [`post_own`](Self::post_own).
     pub fn post_own_urgent(&mut self, letter: L) -> Result<(), QuiescedError<L>> {
         match self.state {
             State::Open => {
@@ -224,10 +227,12 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         self.queues.batch.pop()
     }
 
-    /// Takes the next letter.
+    /// Takes the next letter, if there is one: an urgent one, else one of the batch, else the
+    /// oldest.
     ///
     /// # Errors
-    /// [`TakeError::Empty`], [`TakeError::Quiesced`] or [`TakeError::Closed`].
+    /// [`TakeError::Empty`]; [`TakeError::Quiesced`] where none can follow, and
+    /// [`TakeError::Closed`].
     pub fn try_take(&mut self) -> Result<Taken<O, L>, TakeError> {
         if self.has_urgent()
             && !(self.queues.urgent_had_its_run() && self.has_ordinary())
@@ -249,8 +254,9 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         !self.queues.batch.is_empty() || !self.queues.later.is_empty() || self.main.has_letters()
     }
 
-    /// Takes the oldest letter with at least this priority. Others are left, in order; those that
-    /// lay in the ring are kept in the owner's memory for the next batch.
+    /// Takes the oldest letter with at least this priority, urgent ones first; deferrable letters
+    /// count as [`Priority::MIN`]. Others are left, in order; those that lay in the ring are kept in
+    /// the owner's memory for the next batch.
     ///
     /// # Errors
     /// As [`try_take`](Self::try_take).
@@ -348,7 +354,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         self.take_until(None)
     }
 
-    /// Takes the next letter, waiting for one for at most `timeout`.
+    /// Takes the next letter, waiting for one for at most `timeout`, by the system's clock.
     ///
     /// # Errors
     /// As [`take`](Self::take), and [`TakeError::Timeout`].
@@ -392,8 +398,9 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         }
     }
 
-    /// Moves up to `max` letters, those to be taken next, to the end of `sink`; returns how many.
-    /// Never waits.
+    /// Moves up to `max` letters, in the order in which they would be taken, to the end of `sink`;
+    /// returns how many. Never waits. A marker among them counts as taken, and may become pending
+    /// anew.
     pub fn drain_to(&mut self, sink: &mut impl Extend<Taken<O, L>>, max: usize) -> usize {
         let mut count = 0;
         sink.extend(core::iter::from_fn(|| {
@@ -428,7 +435,8 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         self.urgent.quiesce();
     }
 
-    /// Refuses new letters and returns those accepted and not taken. Closing again returns none.
+    /// Refuses new letters and returns those accepted and not taken: urgent ones, then the others in
+    /// order. Closing again returns none.
     ///
     /// It waits for posts that have begun and not ended: a few instructions, unless that sender was
     /// preempted between them.

@@ -11,7 +11,31 @@ use std::time::Instant;
 
 /// Posts letters to a mailbox; clone it for more senders, or share it between threads.
 ///
-/// When the last one is dropped the mailbox is quiesced: what was posted is still taken.
+/// When the last one is dropped no letter can follow: what was posted is still taken.
+///
+/// ```
+/// use mailring::letter::Mail;
+/// use mailring::mailbox::{self, PostError, TakeError};
+///
+/// let (sender, mut mailbox) = mailbox::bounded::<u32, Mail<u32>>(1)?;
+/// let add = |n| Mail::new(move |sum: &mut u32| *sum += n);
+/// sender.post(add(1)).unwrap();
+/// // What is refused comes back.
+/// let refused = sender.try_post(add(2)).unwrap_err();
+/// assert!(refused.is_full());
+/// let again = refused.into_inner();
+///
+/// let mut sum = 0;
+/// let taken = mailbox.take()?;
+/// mailbox.run(taken, &mut sum).unwrap();
+/// sender.post(again).unwrap();
+/// drop(sender);
+/// let taken = mailbox.take()?;
+/// mailbox.run(taken, &mut sum).unwrap();
+/// assert_eq!(sum, 3);
+/// assert!(matches!(mailbox.take(), Err(TakeError::Quiesced)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Sender<O, L = Mail<O>> {
     main: mpsc::Producer<Envelope<O, L>>,
     urgent: mpsc::Producer<Envelope<O, L>>,
@@ -56,7 +80,8 @@ impl<O, L: Letter<O>> Sender<O, L> {
     ///
     /// # Errors
     /// [`PostError::Closed`], or [`PostError::WouldDeadlock`] where there is no room and the calling
-    /// thread is the owner; with the letter.
+    /// thread is the owner's: the one that was the last to wait at this mailbox, or to run its
+    /// processor; with the letter.
     #[inline]
     pub fn post(&self, letter: L) -> Result<(), PostError<L>> {
         self.post_envelope(Envelope::Letter(letter))
@@ -87,8 +112,11 @@ impl<O, L: Letter<O>> Sender<O, L> {
     /// Posts letters that lie side by side, as many as there is room for at once, waiting for room
     /// for the rest. Returns how many were posted: all.
     ///
+    /// Those that are posted at once cost one locked instruction together.
+    ///
     /// # Errors
-    /// [`PostError::Closed`] or [`PostError::WouldDeadlock`], with the letters that were not posted.
+    /// [`PostError::Closed`] or [`PostError::WouldDeadlock`], with the letters that were not posted,
+    /// in order; those before them were.
     pub fn post_batch(&self, letters: Vec<L>) -> Result<usize, PostError<Vec<L>>> {
         use crate::ring::Refusal;
         let count = letters.len();
@@ -117,7 +145,7 @@ impl<O, L: Letter<O>> Sender<O, L> {
         }
     }
 
-    /// Posts an urgent letter if there is room for one: it overtakes all ordinary letters.
+    /// Posts an urgent letter if there is room in the urgent lane: it overtakes all ordinary letters.
     ///
     /// # Errors
     /// [`PostError::Full`] or [`PostError::Closed`], with the letter.
@@ -225,8 +253,8 @@ impl<O, L> Sender<O, L> {
         self.main.is_closed()
     }
 
-    /// How many ordinary letters lie in the ring, those the owner has taken into its batch not
-    /// counted; possibly out of date when it arrives.
+    /// How many ordinary letters and markers lie in the ring, those the owner has taken into its
+    /// batch not counted; possibly out of date when it arrives.
     #[must_use]
     pub fn len(&self) -> usize {
         self.main.len()
