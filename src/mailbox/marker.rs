@@ -2,6 +2,7 @@
 
 use super::envelope::{Envelope, MarkerId};
 use super::error::TooManyMarkers;
+use super::shared::{Shared, URGENT};
 use crate::letter::{IntoOutcome, Mail, Outcome, Priority};
 use crate::ring::mpsc::{Consumer, Reservation, ReservedPost, WeakProducer};
 use crate::sync::{Arc, Tally};
@@ -20,7 +21,7 @@ use crate::sync::{Arc, Tally};
 pub struct Marker<O, L = Mail<O>> {
     reservation: Reservation<Envelope<O, L>>,
     /// Where it is urgent: to end the owner's sleep.
-    bell: Option<WeakProducer<Envelope<O, L>>>,
+    bell: Option<(Arc<Shared>, WeakProducer<Envelope<O, L>>)>,
     id: MarkerId,
 }
 
@@ -42,7 +43,8 @@ impl<O, L> Marker<O, L> {
     pub fn post(&self) -> MarkerPost {
         match self.reservation.post(Envelope::Marker(self.id)) {
             Ok(ReservedPost::Posted) => {
-                if let Some(bell) = &self.bell {
+                if let Some((shared, bell)) = &self.bell {
+                    shared.raise(URGENT);
                     bell.nudge();
                 }
                 MarkerPost::Posted
@@ -158,7 +160,7 @@ impl<O> Markers<O> {
         name: &'static str,
         options: MarkerOptions,
         lanes: [&Consumer<Envelope<O, L>>; 2],
-        bell: &WeakProducer<Envelope<O, L>>,
+        bell: (&Arc<Shared>, &WeakProducer<Envelope<O, L>>),
         mut callback: impl FnMut(&mut O) -> R + Send + 'static,
     ) -> Result<Marker<O, L>, TooManyMarkers> {
         let lane = usize::from(options.urgent);
@@ -181,7 +183,7 @@ impl<O> Markers<O> {
         });
         Ok(Marker {
             reservation,
-            bell: options.urgent.then(|| bell.clone()),
+            bell: options.urgent.then(|| (Arc::clone(bell.0), bell.1.clone())),
             id,
         })
     }
@@ -190,6 +192,11 @@ impl<O> Markers<O> {
     pub(super) fn place(&self, id: MarkerId) -> (bool, usize) {
         let entry = &self.entries[id.index()];
         (entry.options.urgent, entry.reservation)
+    }
+
+    /// How many urgent ones can be registered.
+    pub(super) fn urgent_max(&self) -> usize {
+        self.max[1]
     }
 
     pub(super) fn priority(&self, id: MarkerId) -> Priority {

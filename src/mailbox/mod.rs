@@ -75,6 +75,7 @@ mod shared;
 #[cfg(all(test, not(mailring_loom)))]
 mod tests;
 mod undelivered;
+mod waiting;
 
 pub use builder::{Builder, bounded};
 #[doc(hidden)]
@@ -82,7 +83,6 @@ pub use envelope::Token;
 pub(crate) use envelope::{Deferrable, Envelope};
 pub use envelope::{MarkerId, Taken};
 pub use error::{PostError, QuiescedError, TakeError, TooManyMarkers};
-pub(crate) use fifo::Vacant;
 pub(crate) use marker::Callback;
 pub use marker::{Marker, MarkerCounters, MarkerOptions, MarkerPost};
 pub use owner::{Mailbox, State};

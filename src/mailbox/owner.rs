@@ -9,6 +9,7 @@ use super::fifo::Vacant;
 use super::marker::{Callback, Marker, MarkerCounters, MarkerOptions, Markers};
 use super::queue::{Filter, Queues};
 use super::sender::{Sender, WeakSender};
+use super::shared::URGENT;
 use super::undelivered::Undelivered;
 use crate::letter::{IntoOutcome, Letter, Mail, Priority};
 use crate::ring::{Waited, mpsc};
@@ -91,8 +92,8 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         action: impl FnMut(&mut O) -> R + Send + 'static,
     ) -> Result<Marker<O, L>, TooManyMarkers> {
         let lanes = [&self.main, &self.urgent];
-        self.markers
-            .register(name, options, lanes, &self.weak.main, action)
+        let bell = (&self.weak.shared, &self.weak.main);
+        self.markers.register(name, options, lanes, bell, action)
     }
 
     /// What a marker was registered as; `None` for another mailbox's marker.
@@ -153,10 +154,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
     /// The same for an urgent one.
     pub(crate) fn keep_urgent(&mut self, envelope: Envelope<O, L>) {
         // Q1: what was posted before this stays before it, while there is room for so many.
-        if self.queues.urgent.len() < self.urgent.capacity() {
-            let room = self.urgent.capacity() - self.queues.urgent.len();
-            self.urgent.drain_to(&mut self.queues.urgent, room);
-        }
+        self.note_urgent();
         self.queues.urgent.push(envelope);
     }
 
@@ -165,14 +163,16 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
     #[inline]
     #[must_use]
     pub fn has_letters(&self) -> bool {
-        !self.queues.is_empty() || self.main.has_letters() || self.urgent.has_letters()
+        !self.queues.is_empty() || self.main.has_letters() || self.has_urgent()
     }
 
     /// Whether there is an urgent letter to take.
     #[inline]
     #[must_use]
     pub fn has_urgent(&self) -> bool {
-        !self.queues.urgent.is_empty() || self.urgent.has_letters()
+        !self.queues.urgent.is_empty()
+            || self.queues.more_urgent
+            || self.weak.shared.flags() & URGENT != 0
     }
 
     /// Begins a batch, unless one is being worked off: the owner's own posts and what was skipped,
@@ -272,9 +272,9 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         if least == Priority::MIN {
             return self.try_take();
         }
+        self.note_urgent();
         let Self {
             main,
-            urgent,
             queues,
             markers,
             ..
@@ -285,7 +285,6 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
             of_marker: &|id| markers.priority(id),
         };
         // Q1: in the order in which they would be handed out.
-        urgent.drain_to(&mut queues.urgent, urgent.capacity());
         let found = filter
             .take(&mut queues.urgent)
             .or_else(|| filter.take(&mut queues.batch))
@@ -320,8 +319,26 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
 
     #[inline]
     fn pop_urgent(&mut self) -> Option<Envelope<O, L>> {
-        let own = self.queues.urgent.pop();
-        own.or_else(|| self.urgent.try_take().ok())
+        if self.queues.urgent.is_empty() {
+            self.note_urgent();
+        }
+        self.queues.urgent.pop()
+    }
+
+    /// Moves what lies in the urgent ring to the owner's queue, while there is room for so many. One
+    /// that is not published yet raises the flag when it is.
+    #[cold]
+    fn note_urgent(&mut self) {
+        if self.weak.shared.flags() & URGENT != 0 {
+            self.weak.shared.take_flags(URGENT);
+            self.queues.more_urgent = true;
+        }
+        if self.queues.more_urgent {
+            let most = self.urgent.capacity() + self.markers.urgent_max();
+            let room = most.saturating_sub(self.queues.urgent.len());
+            let noted = self.urgent.drain_to(&mut self.queues.urgent, room);
+            self.queues.more_urgent = noted == room;
+        }
     }
 
     /// What leaves the mailbox to be run: a marker's pending word is cleared first.
@@ -351,7 +368,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
     /// # Errors
     /// [`TakeError::Quiesced`] or [`TakeError::Closed`]: never waits for what cannot come.
     pub fn take(&mut self) -> Result<Taken<O, L>, TakeError> {
-        self.take_until(None)
+        self.take_until(Priority::MIN, None)
     }
 
     /// Takes the next letter, waiting for one for at most `timeout`, by the system's clock.
@@ -359,13 +376,19 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
     /// # Errors
     /// As [`take`](Self::take), and [`TakeError::Timeout`].
     pub fn take_timeout(&mut self, timeout: Duration) -> Result<Taken<O, L>, TakeError> {
-        // A deadline past the end of time is none.
-        self.take_until(Instant::now().checked_add(timeout))
+        self.take_from_timeout(Priority::MIN, timeout)
     }
 
-    fn take_until(&mut self, deadline: Option<Instant>) -> Result<Taken<O, L>, TakeError> {
+    pub(super) fn take_until(
+        &mut self,
+        least: Priority,
+        deadline: Option<Instant>,
+    ) -> Result<Taken<O, L>, TakeError> {
         loop {
-            match self.try_take() {
+            match self.try_take_from(least) {
+                Err(TakeError::Empty) if self.main.is_finished() && self.urgent.is_finished() => {
+                    return Err(TakeError::Quiesced);
+                }
                 Err(TakeError::Empty) => {}
                 done => return done,
             }
@@ -383,16 +406,23 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         deadline: Option<Instant>,
         mut unless: impl FnMut() -> bool,
     ) -> Waited {
-        self.weak.shared.owned_by_this_thread();
-        let Self { main, urgent, .. } = self;
-        match main.wait_unless(deadline, || urgent.has_letters() || unless()) {
-            // The main ring is closed first; the urgent one will be, by the same hand. Until then
-            // its bell is not heard, so that this only naps.
-            Waited::Finished if !urgent.has_letters() && !urgent.is_finished() => {
-                let nap = Instant::now() + Duration::from_millis(1);
-                let end = deadline.map_or(nap, |deadline| deadline.min(nap));
-                urgent.wait_deadline(end);
-                Waited::Letters
+        let Self {
+            main,
+            urgent,
+            queues,
+            weak,
+            ..
+        } = self;
+        let shared = &weak.shared;
+        shared.owned_by_this_thread();
+        match main.wait_unless(deadline, || shared.flags() & URGENT != 0 || unless()) {
+            // The main ring is closed first, and its bell is not heard any more. The urgent one will
+            // be, by the same hand, which wakes who waits there. Whoever's `unless` others make true
+            // holds a sender: there both are closed, and at most a post has not ended.
+            Waited::Finished => {
+                let waited = urgent.wait_unless(deadline, unless);
+                queues.more_urgent |= waited == Waited::Letters;
+                waited
             }
             waited => waited,
         }

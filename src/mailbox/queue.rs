@@ -20,6 +20,8 @@ pub(super) struct Queues<O, L> {
     pub(super) later: Fifo<Envelope<O, L>>,
     /// Urgent letters handed out since an ordinary one was.
     urgent_run: u32,
+    /// There may be more in the urgent ring than has been noted.
+    pub(super) more_urgent: bool,
 }
 
 /// Which letters a yield sees.
@@ -54,6 +56,7 @@ impl<O, L> Queues<O, L> {
             batch: Fifo::with_capacity(batch_max),
             later: Fifo::with_capacity(batch_max),
             urgent_run: 0,
+            more_urgent: false,
         }
     }
 

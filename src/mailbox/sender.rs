@@ -2,7 +2,7 @@
 
 use super::envelope::Envelope;
 use super::error::PostError;
-use super::shared::{Counters, Shared};
+use super::shared::{Counters, Shared, URGENT};
 use crate::letter::{Letter, Mail};
 use crate::ring::{Closed, PostTimeoutError, TryPostError, mpsc};
 use crate::sync::Arc;
@@ -191,7 +191,7 @@ impl<O, L: Letter<O>> Sender<O, L> {
         self.urgent
             .try_post(envelope)
             .map_err(|error| self.rejected(error.into()))?;
-        self.nudge();
+        self.raise(URGENT);
         Ok(())
     }
 
@@ -203,12 +203,13 @@ impl<O, L: Letter<O>> Sender<O, L> {
             Ok(()) => {}
             Err(error) => self.post_after(error, &self.urgent)?,
         }
-        self.nudge();
+        self.raise(URGENT);
         Ok(())
     }
 
-    /// Has an owner that sleeps look for what is not in the main ring (M4).
-    pub(crate) fn nudge(&self) {
+    /// Raises a flag, and has an owner that sleeps look (M4).
+    fn raise(&self, flag: u32) {
+        self.shared.raise(flag);
         self.bell.nudge();
     }
 
@@ -314,14 +315,29 @@ impl<O, L> Sender<O, L> {
         self.shared.owned_by_this_thread();
     }
 
-    /// A bell for whoever has something for the owner that is not in the rings.
-    pub(crate) fn bell(&self) -> impl Fn() + Send + Sync + 'static
+    /// What raises flags for whoever drives the mailbox, of those but the topmost.
+    pub(crate) fn raiser(&self) -> impl Fn(u32) + Clone + Send + Sync + 'static
     where
         O: 'static,
         L: Send + 'static,
     {
-        let bell = self.bell.clone();
-        move || bell.nudge()
+        let (shared, bell) = (Arc::clone(&self.shared), self.bell.clone());
+        move |flag| {
+            debug_assert_eq!(flag & URGENT, 0, "the mailbox's own");
+            shared.raise(flag);
+            bell.nudge();
+        }
+    }
+
+    /// Whether any flag of whoever drives the mailbox is raised.
+    #[inline(always)]
+    pub(crate) fn is_raised(&self) -> bool {
+        self.shared.flags() & !URGENT != 0
+    }
+
+    /// Takes those flags, before what they stand for is looked at.
+    pub(crate) fn take_flags(&self) -> u32 {
+        self.shared.take_flags(!URGENT)
     }
 }
 

@@ -10,6 +10,34 @@ use crate::sync::Arc;
 /// processing a record of its input.
 ///
 /// A closure `FnMut(&mut O, &mut Controller<'_>)` that returns nothing or a `Result` is one.
+///
+/// ```
+/// use mailring::processor::{Controller, MailboxProcessor, Step, Suspension};
+///
+/// struct Input {
+///     records: Vec<u32>,
+///     sum: u32,
+///     waiting: Option<Suspension>,
+/// }
+///
+/// let read = |input: &mut Input, controller: &mut Controller<'_>| match input.records.pop() {
+///     Some(record) => input.sum += record,
+///     None => input.waiting = Some(controller.suspend()),
+/// };
+/// let input = Input { records: vec![1, 2], sum: 0, waiting: None };
+/// let mut processor = MailboxProcessor::with_action(input, read)?;
+/// assert_eq!(processor.run_until_idle()?, Step::Idle);
+///
+/// processor.executor().execute(|input| {
+///     input.records.push(4);
+///     if let Some(suspension) = input.waiting.take() {
+///         suspension.resume();
+///     }
+/// })?;
+/// assert_eq!(processor.run_until_idle()?, Step::Idle);
+/// assert_eq!(processor.with_owner(|input| input.sum), 7);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait DefaultAction<O> {
     /// Does one step.
     ///
@@ -17,7 +45,7 @@ pub trait DefaultAction<O> {
     /// Whatever fails the processor, by its [`OnFailure`](super::OnFailure).
     fn run(&mut self, owner: &mut O, controller: &mut Controller<'_>) -> Outcome;
 
-    /// Whether there is anything to do at all. A processor without a default action sleeps where
+    /// Whether there is nothing to do at all. A processor without a default action sleeps where
     /// there is no letter.
     fn is_none(&self) -> bool {
         false
@@ -80,6 +108,7 @@ impl Controller<'_> {
     }
 
     /// There is nothing more to do: the loop returns after this call, and whenever it is run again.
+    /// Letters that are left stay; [`finish`](super::MailboxProcessor::finish) runs them.
     pub fn all_done(&mut self) {
         self.link.ask_all_done();
     }

@@ -16,7 +16,26 @@ use crate::sync::{Arc, Clock, SystemClock};
 use core::cell::RefCell;
 use core::marker::PhantomData;
 
-/// Settings of a processor.
+/// Settings of a processor; [`MailboxProcessor::builder`] makes one.
+///
+/// ```
+/// use mailring::letter::BoxError;
+/// use mailring::mailbox;
+/// use mailring::processor::{MailboxProcessor, OnFailure, Step};
+///
+/// let mut processor = MailboxProcessor::<u32>::builder()
+///     .mailbox(mailbox::Builder::new(64))
+///     .on_failure(OnFailure::Skip)
+///     .failure_hook(|failure| eprintln!("{failure}"))
+///     .build(0)?;
+/// let executor = processor.executor();
+/// executor.execute(|_| Err::<(), BoxError>("no such thing".into()))?;
+/// executor.execute(|sum| *sum += 1)?;
+/// assert_eq!(processor.run_until_idle()?, Step::Idle);
+/// assert_eq!(processor.with_owner(|sum| *sum), 1);
+/// assert_eq!(executor.counters().failures, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use = "a builder builds nothing by itself"]
 pub struct Builder<O, L = Mail<O>> {
     mailbox: mailbox::Builder,
@@ -65,7 +84,8 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Builder<O, L> {
         self
     }
 
-    /// Called with each failure, whatever the policy, on the owner's thread.
+    /// Called with each failure, whatever the policy, on the owner's thread, before the policy is
+    /// followed.
     pub fn failure_hook(mut self, hook: impl FnMut(&Failure) + Send + 'static) -> Self {
         self.hook = Some(Box::new(hook));
         self
@@ -105,8 +125,8 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Builder<O, L> {
         self.build_held(Holder::Alone(owner), action)
     }
 
-    /// Makes a processor whose letters and default action run under a lock, and what another
-    /// thread needs to have the owner in turn.
+    /// Makes a processor whose letters and default action each run under a lock, and what another
+    /// thread needs to have the owner in turn; see [`Exclusive`].
     ///
     /// # Errors
     /// As [`build`](Self::build).
@@ -130,7 +150,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Builder<O, L> {
     ) -> Result<MailboxProcessor<O, L, A>, CapacityError> {
         let (sender, mailbox) = self.mailbox.build::<O, L>()?;
         let start = self.clock.now();
-        let link = Arc::new(Link::new(sender.bell(), self.clock, Stats::new()));
+        let link = Arc::new(Link::new(sender.raiser(), self.clock, Stats::new()));
         let cancelled = Arc::clone(&link.cancelled);
         let core = Core {
             mailbox: RefCell::new(mailbox),

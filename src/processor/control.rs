@@ -21,30 +21,9 @@ pub(super) const RESUME: u32 = 1 << 3;
 /// The clock was moved by hand.
 pub(super) const CLOCK_MOVED: u32 = 1 << 4;
 
-/// The flags, and the bell that ends the owner's sleep.
-pub(super) struct Flags {
-    word: AtomicU32,
-    bell: Box<dyn Fn() + Send + Sync>,
-}
-
-impl Flags {
-    pub(super) fn new(bell: impl Fn() + Send + Sync + 'static) -> Self {
-        Self {
-            word: AtomicU32::new(0),
-            bell: Box::new(bell),
-        }
-    }
-
-    pub(super) fn raise(&self, flag: u32) {
-        // Release: pairs with Acquire in `take`; what is asked for comes first.
-        self.word.fetch_or(flag, order!(c2, Release));
-        (self.bell)();
-    }
-}
-
 /// What handles and owner of one processor share beside its mailbox.
 pub(super) struct Link {
-    flags: Arc<Flags>,
+    raise: Box<dyn Fn(u32) + Send + Sync>,
     /// Loop suspensions asked for and not yet met.
     suspends: AtomicU32,
     /// The latest suspension of the default action that was resumed.
@@ -60,16 +39,15 @@ pub(super) struct Link {
 
 impl Link {
     pub(super) fn new(
-        bell: impl Fn() + Send + Sync + 'static,
+        raise: impl Fn(u32) + Clone + Send + Sync + 'static,
         clock: Box<dyn Clock + Send + Sync>,
         stats: Stats,
     ) -> Self {
-        let flags = Arc::new(Flags::new(bell));
-        let flags_of_clock = Arc::clone(&flags);
-        let clock_bell: Bell = Bell::new(move || flags_of_clock.raise(CLOCK_MOVED));
+        let of_clock = raise.clone();
+        let clock_bell = Bell::new(move || of_clock(CLOCK_MOVED));
         clock.ring_when_moved(&clock_bell);
         Self {
-            flags,
+            raise: Box::new(raise),
             suspends: AtomicU32::new(0),
             resumed: AtomicU64::new(0),
             failure: Mutex::new(None),
@@ -81,21 +59,7 @@ impl Link {
     }
 
     fn raise(&self, flag: u32) {
-        self.flags.raise(flag);
-    }
-
-    /// Whether anything was asked for: one look at a word that is quiet.
-    #[inline(always)]
-    pub(super) fn is_raised(&self) -> bool {
-        // Relaxed: a hint to `take`, which acquires; and after a sleep was announced, the bell's
-        // read-modify-write has ordered it.
-        self.flags.word.load(Relaxed) != 0
-    }
-
-    /// What was asked for since the last call.
-    pub(super) fn take(&self) -> u32 {
-        // Acquire: pairs with Release in `raise`; what is asked for is seen.
-        self.flags.word.swap(0, order!(c3, Acquire))
+        (self.raise)(flag);
     }
 
     pub(super) fn ask_suspend(&self) {

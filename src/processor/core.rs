@@ -3,6 +3,8 @@
 //! C1. No borrow of the mailbox or the timers is held while caller code runs, but for what runs in
 //!     a wait strategy or a letter's own description of itself; a handle that finds one held goes
 //!     the way of other threads.
+//! C2. A look for letters runs no caller code and changes nothing; so while it lasts nobody on this
+//!     thread, which alone has the core, begins to change the mailbox.
 
 use super::action::Reason;
 use super::control::{self, Link};
@@ -185,10 +187,24 @@ impl<O, L: Letter<O>> Core<O, L> {
         Ok(())
     }
 
+    /// Whether there is a letter: the look of every turn, which does not even count a borrow.
+    #[inline(always)]
+    pub(super) fn has_letters(&self) -> bool {
+        // SAFETY: C2: no mutable borrow begins while this one is used, and none is going on.
+        unsafe { self.mailbox.try_borrow_unguarded() }.is_ok_and(Mailbox::has_letters)
+    }
+
+    /// Whether there is an urgent letter, in the same way.
+    #[inline(always)]
+    pub(super) fn has_urgent(&self) -> bool {
+        // SAFETY: C2, as above.
+        unsafe { self.mailbox.try_borrow_unguarded() }.is_ok_and(Mailbox::has_urgent)
+    }
+
     /// Meets what was asked for from any thread.
     #[cold]
     pub(super) fn meet_control(&self) {
-        let flags = self.link.take();
+        let flags = self.sender.take_flags();
         let phase = &self.phase;
         if flags & control::SUSPEND != 0 {
             phase.add_suspends(self.link.take_suspends());
@@ -208,7 +224,7 @@ impl<O, L: Letter<O>> Core<O, L> {
     /// Whether the loop is to return, by the latest that was asked for.
     #[inline]
     pub(super) fn is_stopping(&self) -> bool {
-        if self.link.is_raised() {
+        if self.sender.is_raised() {
             self.meet_control();
         }
         self.phase.is_stopping.get()
@@ -389,7 +405,7 @@ impl<O, L: Letter<O>> Core<O, L> {
         };
         let mut mailbox = self.mailbox.borrow_mut();
         let before = mailbox.waited();
-        let waited = mailbox.wait_until(deadline, || self.link.is_raised());
+        let waited = mailbox.wait_until(deadline, || self.sender.is_raised());
         let took = nanos(mailbox.waited().saturating_sub(before));
         drop(mailbox);
         let stats = &self.link.stats;
@@ -406,7 +422,7 @@ impl<O, L: Letter<O>> Core<O, L> {
 
     /// Whether the default action is suspended, there is no letter, and the mailbox is open.
     pub(super) fn is_idle(&self) -> bool {
-        if self.link.is_raised() {
+        if self.sender.is_raised() {
             self.meet_control();
         }
         let mailbox = self.mailbox.borrow();

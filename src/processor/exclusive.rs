@@ -25,6 +25,25 @@ impl<O> Holder<O> {
 ///
 /// The lock is fair. Whoever locks again at once goes behind a letter that waits: it gets in after
 /// at most one turn. While the source waits for something, let go by [`HandoffGuard::unlocked`].
+///
+/// ```
+/// use mailring::processor::{MailboxProcessor, NoAction};
+///
+/// let builder = MailboxProcessor::<Vec<u32>>::builder();
+/// let (mut processor, exclusive) = builder.build_exclusive(Vec::new(), NoAction)?;
+/// let executor = processor.executor();
+/// let source = std::thread::spawn(move || {
+///     for record in 0..100 {
+///         // A letter that waits runs before the next record.
+///         exclusive.lock().push(record);
+///     }
+///     executor.all_done();
+/// });
+/// processor.run()?;
+/// source.join().unwrap();
+/// assert_eq!(processor.with_owner(|records| records.len()), 100);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Exclusive<O> {
     lock: Arc<Handoff<O>>,
 }
@@ -36,8 +55,8 @@ impl<O> Exclusive<O> {
         (Self { lock }, holder)
     }
 
-    /// Waits for the owner's turn to end, and has it until the guard is dropped. No letter runs
-    /// meanwhile.
+    /// Waits for its turn to have the owner, and has it until the guard is dropped. No letter runs
+    /// meanwhile. In a letter of this processor it would wait for ever.
     pub fn lock(&self) -> HandoffGuard<'_, O> {
         self.lock.lock()
     }

@@ -17,6 +17,24 @@ use core::time::Duration;
 /// On the thread that runs the processor, while it runs, what is posted goes to the owner's private
 /// queue: it never waits and always fits. On other threads it goes through the mailbox. An executor
 /// has a [`Priority`]: mails get it, and its yields run only letters of that priority or higher.
+///
+/// Executors keep no processor alive, and dropping the last one ends none: see
+/// [`all_done`](Self::all_done).
+///
+/// ```
+/// use mailring::processor::{MailboxProcessor, Step};
+///
+/// let mut processor = MailboxProcessor::new(String::new())?;
+/// let executor = processor.executor();
+/// executor.execute(|text| text.push_str("42"))?;
+/// let length = executor.ask(|text| text.len())?;
+/// let number = executor.submit(|text| text.parse::<u32>())?;
+/// executor.execute_urgent(|text| text.push('1'))?;
+/// assert_eq!(processor.run_until_idle()?, Step::Idle);
+/// assert_eq!(length.wait()?, 3);
+/// assert_eq!(number.wait()??, 142);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Executor<O, L = Mail<O>> {
     pub(super) sender: Sender<O, L>,
     pub(super) link: Arc<Link>,
@@ -57,8 +75,8 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
     /// Has the owner run `action`, in turn; waits for room on other threads than the owner's.
     ///
     /// # Errors
-    /// [`PostError::Closed`], or [`PostError::WouldDeadlock`] between the runs of an owner whose
-    /// mailbox is full, with the mail.
+    /// [`PostError::Closed`]; or [`PostError::WouldDeadlock`] where the mailbox is full and this
+    /// thread is the one that ran the processor last, but does not just now. Both with the mail.
     #[inline(always)]
     pub fn execute<F, R>(&self, action: F) -> Result<(), PostError<Unposted<O, L>>>
     where
@@ -111,7 +129,8 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
         self.send(Mail::new(action).with_priority(self.priority), Lane::Urgent)
     }
 
-    /// Has the owner run `action` from its loop, never in a yield: for work that re-posts itself.
+    /// Has the owner run `action` from its loop, and not in a yield of a priority above
+    /// [`Priority::MIN`]: for work that re-posts itself.
     ///
     /// # Errors
     /// As [`execute`](Self::execute).
@@ -165,7 +184,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
         .map_err(|error| error.map(Envelope::into_letter))
     }
 
-    /// Posts again what an error handed back.
+    /// Posts again what an error handed back; as an ordinary letter, whatever it was before.
     ///
     /// # Errors
     /// As [`execute`](Self::execute).
@@ -181,7 +200,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
     /// Has the owner run `action` and answer with what it returns.
     ///
     /// Where the action panics or is never run, the reply says so. A reply that is dropped harms
-    /// nobody.
+    /// nobody. On the owner's own thread, do not wait for it in a letter: nobody else answers.
     ///
     /// # Errors
     /// As [`execute`](Self::execute).
@@ -224,19 +243,21 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
         Ok(reply)
     }
 
-    /// The loop returns after the letter that runs; letters posted after this stay. Run again, it
-    /// goes on. Each call ends one run.
+    /// The loop returns after the letter that runs; letters that are left stay. Run again, it goes
+    /// on. Each call ends one run.
     pub fn suspend_loop(&self) {
         self.link.ask_suspend();
     }
 
     /// There is nothing more to do: the loop returns after the letter that runs, and whenever it is
-    /// run again.
+    /// run again. Letters that are left stay, and more are accepted:
+    /// [`finish`](super::MailboxProcessor::finish) runs them and refuses others.
     pub fn all_done(&self) {
         self.link.ask_all_done();
     }
 
-    /// Fails the processor from outside, ahead of all letters. The first failure counts.
+    /// Fails the processor from outside, ahead of all letters, whatever its policy. The first
+    /// failure counts.
     ///
     /// # Errors
     /// The error as a failure, where another was reported before.

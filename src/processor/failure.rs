@@ -52,7 +52,7 @@ impl Failure {
     }
 
     /// What failed: a letter's description, `"default action"`, `"timer"`, a marker's name, or
-    /// `"reported"`.
+    /// `"reported"`; `"processor"` where the failure itself has been returned before.
     #[must_use]
     pub fn what(&self) -> &'static str {
         self.inner.what
@@ -104,8 +104,8 @@ impl core::error::Error for Failure {
     }
 }
 
-/// What is done when a letter, a timer or the default action fails. Whatever it is, the failure is
-/// counted and the hook sees it.
+/// What is done when a letter, a timer, a marker or the default action fails. Whatever it is, the
+/// failure is counted and the hook sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OnFailure {
@@ -114,7 +114,8 @@ pub enum OnFailure {
     Stop,
     /// As `Stop`, but a panic goes on out of `run` or `step`.
     Propagate,
-    /// The letter is gone and the processor goes on.
+    /// The letter is gone and the processor goes on. But a failure that was reported from outside,
+    /// or met in a yield, stops it.
     Skip,
     /// The process is aborted.
     Abort,

@@ -10,9 +10,10 @@ use crate::mailbox::Undelivered;
 /// What became of a finished processor.
 #[derive(Debug)]
 pub struct Finished<O, L> {
-    /// How many letters were run on the way.
+    /// How many letters were run on the way, markers and timers included.
     pub ran: usize,
-    /// Accepted and not run, because a letter before them failed; else none.
+    /// Accepted and not run, because a letter before them failed or the processor had failed
+    /// before; else none.
     pub undelivered: Undelivered<O, L>,
     /// The failure that ended it early.
     pub failure: Option<Failure>,
@@ -24,7 +25,22 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
     /// [`Builder::follow_ups_max`](super::Builder::follow_ups_max) of that; then closes. The default
     /// action is not called.
     ///
-    /// A letter that fails ends it by the policy; what is left is returned then.
+    /// A letter that fails ends it by the policy; what is left is returned then. It waits for posts
+    /// that have begun and not ended: a few instructions, unless that sender was preempted.
+    ///
+    /// ```
+    /// use mailring::processor::{Ended, MailboxProcessor};
+    ///
+    /// let mut processor = MailboxProcessor::new(0)?;
+    /// let executor = processor.executor();
+    /// executor.execute(|sum| *sum += 1)?;
+    /// executor.all_done();
+    /// assert_eq!(processor.run()?, Ended::AllDone);
+    /// assert_eq!(processor.finish().ran, 1);
+    /// assert_eq!(processor.with_owner(|sum| *sum), 1);
+    /// assert!(executor.execute(|sum| *sum += 1).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Panics
     /// With [`OnFailure::Propagate`](super::OnFailure::Propagate), if a letter does.

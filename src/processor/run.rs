@@ -262,6 +262,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
         let core = &**core;
         current::enter(core, || {
             let clock = &*core.link.clock;
+            core.pace.running_action();
             let mut allowed = budget.map(|budget| Allowed {
                 left: budget.letters_max(),
                 stopwatch: Stopwatch::start(clock, budget),
@@ -271,10 +272,12 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
                     return stopping(core).map(Step::Ended);
                 }
                 core.fire_timers();
-                if core.mailbox.borrow().has_letters()
-                    && let Turn::Ended(ended) = batch(core, owner, allowed.as_mut())?
-                {
-                    return Ok(Step::Ended(ended));
+                if core.has_letters() {
+                    let turn = batch(core, owner, allowed.as_mut())?;
+                    core.pace.running_action();
+                    if let Turn::Ended(ended) = turn {
+                        return Ok(Step::Ended(ended));
+                    }
                 }
                 if allowed.as_mut().is_some_and(Allowed::is_used_up) {
                     return Ok(Step::More);
@@ -288,10 +291,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
                     if let Some(step) = idle(core) {
                         return Ok(step);
                     }
-                } else if !core.mailbox.borrow().has_letters()
-                    && core.wait() == Waited::Finished
-                    && is_over(core)
-                {
+                } else if !core.has_letters() && core.wait() == Waited::Finished && is_over(core) {
                     return Ok(Step::Ended(Ended::Quiesced));
                 }
             }
@@ -413,7 +413,6 @@ fn act<O, L: Letter<O>, A: DefaultAction<O>>(
     action: &mut A,
 ) -> Result<(), Failure> {
     core.link.stats.actions.add(1);
-    core.pace.running_action();
     let mut controller = Controller {
         phase: &core.phase,
         link: &core.link,
@@ -439,7 +438,7 @@ fn stopping<O, L: Letter<O>>(core: &Core<O, L>) -> Result<Ended, Failure> {
 #[cold]
 fn idle<O, L: Letter<O>>(core: &Core<O, L>) -> Option<Step> {
     core.fire_timers_at(core.link.clock.now());
-    if core.link.is_raised() || core.mailbox.borrow().has_letters() {
+    if core.sender.is_raised() || core.has_letters() {
         return None;
     }
     Some(if is_over(core) {

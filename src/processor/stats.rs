@@ -95,7 +95,8 @@ pub struct Counters {
     /// The longest letter that was timed: one in 256, and all while they take a microsecond or more;
     /// every one with [`Builder::time_letters`](super::Builder::time_letters).
     pub longest_letter: Duration,
-    /// Time spent waiting, with no input or no default action.
+    /// Time spent asleep or waiting to be woken, with no input or no default action. A loop of
+    /// somebody else's, between its steps, counts as busy.
     pub idle: Duration,
     /// Time spent waiting while the default action was suspended for want of room for output.
     pub back_pressured: Duration,
@@ -103,7 +104,7 @@ pub struct Counters {
     pub busy: Duration,
     /// Probe letters run.
     pub probes: u64,
-    /// How long the last probe was in the mailbox.
+    /// How long the last probe was in the mailbox; zero before the first.
     pub in_mailbox_last: Duration,
     /// How long any probe was, at most.
     pub in_mailbox_max: Duration,

@@ -14,10 +14,14 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
     /// threads than the owner's the timer travels there as an urgent letter.
     ///
     /// A mailbox that takes no more letters takes no timers either: the timer is cancelled from the
-    /// start.
+    /// start. Setting one allocates, and on other threads than the owner's it waits for room in the
+    /// urgent lane.
     ///
-    /// A timer is looked for about once a microsecond while work is even, and at the latest after 64
-    /// calls of the default action or 16 letters more; its letter takes its turn in the next batch.
+    /// Timers are looked for between batches, and by yields: about once a microsecond while work is
+    /// even, and at the latest when 64 calls of the default action, or 16 letters, have passed since
+    /// the last look. So one is late by the batch that runs when it is due, and by those calls; where
+    /// the owner sleeps, by what the system needs to wake it. Its letter comes first among the
+    /// ordinary ones of the next batch.
     pub fn run_at<F, R>(&self, due: Instant, action: F) -> Timer
     where
         F: FnOnce(&mut O) -> R + Send + 'static,
@@ -30,7 +34,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
         })
     }
 
-    /// Has `action` run after `delay`; see [`run_at`](Self::run_at).
+    /// Has `action` run after `delay`, by the processor's clock; see [`run_at`](Self::run_at).
     pub fn run_after<F, R>(&self, delay: Duration, action: F) -> Timer
     where
         F: FnOnce(&mut O) -> R + Send + 'static,
@@ -41,6 +45,27 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
 
     /// Has `action` run at `first` and then again and again, with the moment that it was due; see
     /// [`run_at`](Self::run_at).
+    ///
+    /// ```
+    /// use mailring::ManualClock;
+    /// use mailring::processor::{MailboxProcessor, Repeat, Step};
+    /// use std::time::Duration;
+    ///
+    /// let (clock, second) = (ManualClock::new(), Duration::from_secs(1));
+    /// let builder = MailboxProcessor::<u32>::builder().clock(clock.clone());
+    /// let mut processor = builder.build(0)?;
+    /// let executor = processor.executor();
+    /// let first = executor.now() + second;
+    /// let timer = executor.run_every(first, Repeat::FixedRate(second), |runs, _due| *runs += 1);
+    /// // Moments that have passed are left out: one run stands for three.
+    /// for passed in [1, 3, 1] {
+    ///     clock.advance(passed * second);
+    ///     assert_eq!(processor.run_until_idle()?, Step::Idle);
+    /// }
+    /// assert_eq!(processor.with_owner(|runs| *runs), 3);
+    /// assert!(timer.cancel());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn run_every<F, R>(&self, first: Instant, repeat: Repeat, mut action: F) -> Timer
     where
         F: FnMut(&mut O, Instant) -> R + Send + 'static,

@@ -24,7 +24,8 @@ const DONE: u32 = 3;
 #[non_exhaustive]
 pub enum Repeat {
     /// At its first moment and every period after it. Moments that have passed when a run ends are
-    /// left out: there is never more than one letter of a timer.
+    /// left out: there is never more than one letter of a timer. A period of zero counts as a
+    /// nanosecond.
     FixedRate(Duration),
     /// At its first moment, and then each time a period after the end of a run.
     FixedDelay(Duration),

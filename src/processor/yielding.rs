@@ -46,6 +46,34 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
     /// Runs one letter of this executor's priority or higher, if there is one; to be called from a
     /// letter or the default action, with their owner. `Ok(false)`: there was none.
     ///
+    /// Deferrable letters are passed over, but not with [`Priority::MIN`](crate::letter::Priority::MIN), which
+    /// sees all letters.
+    ///
+    /// ```
+    /// use mailring::letter::Priority;
+    /// use mailring::processor::{MailboxProcessor, Step};
+    ///
+    /// let mut processor = MailboxProcessor::new(Vec::new())?;
+    /// let head = processor.executor().with_priority(Priority::new(0));
+    /// let sink = head.with_priority(Priority::new(1));
+    /// let yielding = sink.clone();
+    /// sink.execute(move |log: &mut Vec<_>| {
+    ///     log.push("the sink waits for room");
+    ///     // What stands before it in the chain is passed over.
+    ///     yielding.yield_now(log)?;
+    ///     log.push("the sink goes on");
+    ///     Ok::<(), mailring::processor::YieldError>(())
+    /// })?;
+    /// head.execute(|log| log.push("a record"))?;
+    /// sink.execute(|log| log.push("there is room"))?;
+    /// assert_eq!(processor.run_until_idle()?, Step::Idle);
+    /// processor.with_owner(|log| {
+    ///     let order = ["the sink waits for room", "there is room", "the sink goes on", "a record"];
+    ///     assert_eq!(*log, order);
+    /// });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`YieldError`]; also where the loop was told to stop, so that who yields until something
     /// happens never does so for ever.
@@ -71,7 +99,8 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
         .unwrap_or(Err(YieldError::NotOwner))
     }
 
-    /// Runs one letter of this executor's priority or higher, waiting for one.
+    /// Runs one letter of this executor's priority or higher, waiting for one: of others, of a
+    /// timer, or one that is there.
     ///
     /// # Errors
     /// As [`try_yield`](Self::try_yield); [`YieldError::Cancelled`] ends the wait as well.
@@ -92,15 +121,13 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
         .unwrap_or(Err(YieldError::NotOwner))
     }
 
-    /// Whether long work should give way: there is a letter. On other threads than the owner's,
-    /// always `false`.
+    /// Whether long work should give way: there is a letter, or something was asked of the loop. On
+    /// other threads than the owner's, always `false`.
     #[inline]
     #[must_use]
     pub fn should_interrupt(&self) -> bool {
-        self.on_owner((), |core, ()| {
-            core.link.is_raised() || core.mailbox.borrow().has_letters()
-        })
-        .unwrap_or(false)
+        self.on_owner((), |core, ()| core.sender.is_raised() || core.has_letters())
+            .unwrap_or(false)
     }
 
     /// Whether very long work should give way at once: there is an urgent letter, or the loop was
@@ -108,10 +135,8 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
     #[inline]
     #[must_use]
     pub fn has_urgent(&self) -> bool {
-        self.on_owner((), |core, ()| {
-            core.link.is_raised() || core.mailbox.borrow().has_urgent()
-        })
-        .unwrap_or(false)
+        self.on_owner((), |core, ()| core.sender.is_raised() || core.has_urgent())
+            .unwrap_or(false)
     }
 
     /// Whether the default action is suspended, there is no letter, and the mailbox is open; `None`
