@@ -1,20 +1,32 @@
 //! A lock-free ring-buffer mailbox engine, layer by layer from the ground:
 //!
-//! - `sync`: the only door to std's threads and atomics, and to the model checker;
-//! - [`wait`]: how a thread waits: strategies, parking, the line of those who wait for room,
-//!   one-shot replies, and a lock that is handed on;
-//! - [`ring`]: bounded rings of any `T`, for many producers or one, and one consumer;
-//! - [`letter`]: what a mailbox carries: a closure over its owner, or an enum of your own.
+//! - `sync`: the only door to std's threads and atomics, and to the model checker; [`Clock`],
+//!   [`ManualClock`], [`Cpus`];
+//! - [`wait`]: how a thread waits: [`WaitStrategy`](wait::WaitStrategy), the line of those who wait
+//!   for room, the one-shot [`Reply`](wait::Reply), the fair lock [`Handoff`](wait::Handoff);
+//! - [`ring`]: bounded rings of any `T`, for many producers ([`ring::mpsc`]) or one
+//!   ([`ring::spsc`]), and one consumer;
+//! - [`letter`]: what a mailbox carries, [`Letter`](letter::Letter): the closure
+//!   [`Mail`](letter::Mail), or an enum of your own;
+//! - [`mailbox`]: lanes, markers, batches and a life cycle: [`Sender`](mailbox::Sender),
+//!   [`Mailbox`](mailbox::Mailbox), [`Marker`](mailbox::Marker);
+//! - [`processor`]: one owner, its letters and what it does between them:
+//!   [`MailboxProcessor`](processor::MailboxProcessor), [`Executor`](processor::Executor),
+//!   [`Timer`](processor::Timer), [`Suspension`](processor::Suspension).
 //!
 //! Each layer imports only from those before it.
 //!
 //! ```
-//! let (producer, mut consumer) = mailring::ring::mpsc::bounded(1024)?;
-//! let posting = std::thread::spawn(move || producer.post_batch(1..=100));
-//! let sum: u64 = consumer.iter().sum();
-//! assert_eq!(sum, 5050);
-//! assert_eq!(posting.join().unwrap().unwrap(), 100);
-//! # Ok::<(), mailring::ring::CapacityError>(())
+//! use mailring::processor::MailboxProcessor;
+//!
+//! let mut processor = MailboxProcessor::new(0)?;
+//! let executor = processor.executor();
+//! let owner = std::thread::spawn(move || processor.run());
+//! executor.execute(|sum| *sum += 42)?;
+//! assert_eq!(executor.ask(|sum| *sum)?.wait()?, 42);
+//! executor.all_done();
+//! owner.join().unwrap()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![deny(missing_docs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
