@@ -80,7 +80,8 @@ impl<O> Mail<O> {
         self
     }
 
-    /// The same, and it may be delayed: no yield runs it, whatever its priority.
+    /// The same, and it may be delayed: whatever its priority, no yield of a priority above
+    /// [`Priority::MIN`] runs it.
     #[inline]
     #[must_use]
     pub fn deferrable(mut self) -> Self {

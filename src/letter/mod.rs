@@ -128,8 +128,8 @@ pub trait Letter<O>: Sized {
         Priority::MIN
     }
 
-    /// Whether it may be delayed: no yield runs it, whatever its priority; only the owner's own
-    /// loop does.
+    /// Whether it may be delayed: whatever its priority, no yield of a priority above
+    /// [`Priority::MIN`] runs it; the owner's own loop does.
     fn is_deferrable(&self) -> bool {
         false
     }

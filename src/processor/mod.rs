@@ -6,6 +6,10 @@
 //! else's. [`Executor`]s hand it work from any thread; a [`Suspension`] resumes a default action
 //! that had nothing to do; [`Timer`]s run as letters.
 //!
+//! The loop ends when it is told to, by [`Executor::all_done`] or
+//! [`suspend_loop`](Executor::suspend_loop), when it fails, or when the processor was quiesced; not
+//! when its executors are gone. [`finish`](MailboxProcessor::finish) runs what is left then.
+//!
 //! The model is that of Flink's mailbox (FLINK-12477): checkpoints, timers and user actions are
 //! letters to the one thread that touches a task's state.
 //!

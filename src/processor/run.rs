@@ -16,6 +16,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Runs one owner's letters and its default action, on whichever thread calls
 /// [`run`](Self::run) or [`step`](Self::step).
+///
+/// Dropping it closes its mailbox: letters that were not run are dropped, and whoever waits for a
+/// reply to one is told.
 pub struct MailboxProcessor<O, L = Mail<O>, A = NoAction> {
     pub(super) core: Box<Core<O, L>>,
     pub(super) owner: Holder<O>,
@@ -58,7 +61,8 @@ enum Turn {
 }
 
 impl<O: 'static> MailboxProcessor<O> {
-    /// A processor of mails without a default action, with the [`Builder`]'s settings.
+    /// A processor of mails without a default action, with the [`Builder`]'s settings: room for
+    /// 1024 letters, and [`OnFailure::Stop`].
     ///
     /// # Errors
     /// [`CapacityError`] where memory is short.
@@ -142,7 +146,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
         self.core.mailbox.borrow().marker_counters().collect()
     }
 
-    /// Calls `f` with the owner.
+    /// Calls `f` with the owner; in exclusive mode, when it is its turn.
     pub fn with_owner<R>(&mut self, f: impl FnOnce(&mut O) -> R) -> R {
         self.owner.with(f)
     }
@@ -319,8 +323,8 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
         self.core.mailbox.borrow().state()
     }
 
-    /// Refuses new letters and timers. Letters that were accepted run on; timers that are not due
-    /// are dropped.
+    /// Refuses new letters and timers, the owner's own too. Letters that were accepted run on, when
+    /// the loop is run; timers that are not due are dropped.
     pub fn quiesce(&mut self) {
         self.core.mailbox.get_mut().quiesce();
         let now = self.core.link.clock.now();
