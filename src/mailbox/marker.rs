@@ -145,6 +145,8 @@ pub(super) struct Markers<O> {
     entries: Vec<Entry<O>>,
     /// How many can be registered in the ordinary and in the urgent lane.
     max: [usize; 2],
+    /// Whether the end was met (M6).
+    has_ended: bool,
 }
 
 impl<O> Markers<O> {
@@ -152,6 +154,7 @@ impl<O> Markers<O> {
         Self {
             entries: Vec::with_capacity(max[0] + max[1]),
             max,
+            has_ended: false,
         }
     }
 
@@ -212,6 +215,25 @@ impl<O> Markers<O> {
         let runs = &self.entries[id.index()].runs;
         runs.runs.add(1);
         runs.coalesced.add(posts.saturating_sub(1));
+    }
+
+    /// At the end of both lanes, once (M6): the markers whose letter did not come although a post
+    /// may have been told that it would, but for those that are `left`, which has theirs.
+    #[cold]
+    pub(super) fn owed_at_end<L>(
+        &mut self,
+        lanes: [&Consumer<Envelope<O, L>>; 2],
+        left: &[MarkerId],
+    ) -> Vec<MarkerId> {
+        if core::mem::replace(&mut self.has_ended, true) {
+            return Vec::new();
+        }
+        let ids = (0..).map(MarkerId).zip(&self.entries);
+        let owed = ids.filter(|(id, entry)| {
+            let lane = lanes[usize::from(entry.options.urgent)];
+            lane.unsettled(entry.reservation) > 1 && !left.contains(id)
+        });
+        owed.map(|(id, _)| id).collect()
     }
 
     /// Takes what the marker does out, to be run; `None` while it is out.

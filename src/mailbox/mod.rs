@@ -66,6 +66,7 @@ mod builder;
 mod envelope;
 mod error;
 mod fifo;
+mod life;
 mod marker;
 mod owner;
 mod queue;

@@ -1,7 +1,7 @@
 //! The owner's side: batches, what comes next, waiting, and the life cycle.
 //!
 //! M5. A marker's envelope comes from its own reservation alone, and is handed out once for each
-//!     letter of that reservation that was taken.
+//!     letter of that reservation that was taken, and once more at the end where one is owed (M6).
 
 use super::envelope::{Deferrable, Envelope, MarkerId, Taken};
 use super::error::{QuiescedError, TakeError, TooManyMarkers};
@@ -10,7 +10,6 @@ use super::marker::{Callback, Marker, MarkerCounters, MarkerOptions, Markers};
 use super::queue::{Filter, Queues};
 use super::sender::{Sender, WeakSender};
 use super::shared::URGENT;
-use super::undelivered::Undelivered;
 use crate::letter::{IntoOutcome, Letter, Mail, Priority};
 use crate::ring::{Waited, mpsc};
 use core::time::Duration;
@@ -21,13 +20,13 @@ use std::time::Instant;
 /// Dropping it closes the mailbox, and drops what was accepted and not taken. The [module](super)
 /// shows its life.
 pub struct Mailbox<O, L = Mail<O>> {
-    main: mpsc::Consumer<Envelope<O, L>>,
-    urgent: mpsc::Consumer<Envelope<O, L>>,
-    queues: Queues<O, L>,
+    pub(super) main: mpsc::Consumer<Envelope<O, L>>,
+    pub(super) urgent: mpsc::Consumer<Envelope<O, L>>,
+    pub(super) queues: Queues<O, L>,
     pub(super) markers: Markers<O>,
-    state: State,
+    pub(super) state: State,
     batch_max: usize,
-    weak: WeakSender<O, L>,
+    pub(super) weak: WeakSender<O, L>,
 }
 
 /// Where a mailbox is in its life.
@@ -246,7 +245,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         let queued = queued.or_else(|| self.queues.later.pop());
         match queued.or_else(|| self.main.try_take().ok()) {
             Some(envelope) => Ok(self.hand_out(envelope)),
-            None => self.nothing_to_take(),
+            None => self.nothing_to_take(Priority::MIN, Deferrable::Hidden),
         }
     }
 
@@ -300,21 +299,8 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         });
         match found {
             Some(envelope) => Ok(self.hand_out(envelope)),
-            None => self.nothing_to_take(),
+            None => self.nothing_to_take(least, deferrable),
         }
-    }
-
-    fn nothing_to_take(&self) -> Result<Taken<O, L>, TakeError> {
-        Err(match self.state {
-            State::Closed => TakeError::Closed,
-            _ if self.is_finished() => TakeError::Quiesced,
-            _ => TakeError::Empty,
-        })
-    }
-
-    /// Whether all letters have been taken and none can follow, but the owner's own.
-    fn is_finished(&self) -> bool {
-        self.queues.is_empty() && self.main.is_finished() && self.urgent.is_finished()
     }
 
     #[inline]
@@ -358,7 +344,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
             &mut self.main
         };
         // SAFETY: M5: this marker's letter was taken, once since the last call; only its
-        // reservation posts it, and it is handed out here alone.
+        // reservation posts it, and it is handed out here alone. Or, M6, the ring is finished.
         let posts = unsafe { ring.settle(reservation) };
         self.markers.count(id, posts);
     }
@@ -449,37 +435,6 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
 
     pub(crate) fn put_back(&mut self, id: MarkerId, callback: Callback<O>) {
         self.markers.put_back(id, callback);
-    }
-
-    /// Refuses new letters, the owner's own too; those accepted are still to be taken.
-    pub fn quiesce(&mut self) {
-        if self.state == State::Open {
-            self.state = State::Quiesced;
-            self.refuse_senders();
-        }
-    }
-
-    /// Refuses what others post; the owner may still post to itself.
-    pub(crate) fn refuse_senders(&mut self) {
-        self.main.quiesce();
-        self.urgent.quiesce();
-    }
-
-    /// Refuses new letters and returns those accepted and not taken: urgent ones, then the others in
-    /// order. Closing again returns none.
-    ///
-    /// It waits for posts that have begun and not ended: a few instructions, unless that sender was
-    /// preempted between them.
-    pub fn close(&mut self) -> Undelivered<O, L> {
-        self.quiesce();
-        self.state = State::Closed;
-        let mut left = core::mem::take(&mut self.queues.urgent);
-        left.extend(self.urgent.iter());
-        left.extend(core::mem::take(&mut self.queues.batch));
-        left.extend(core::mem::take(&mut self.queues.later));
-        left.extend(self.main.iter());
-        self.weak.shared.depth.set(0);
-        Undelivered { left }
     }
 
     /// Where it is in its life.

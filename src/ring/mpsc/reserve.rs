@@ -89,6 +89,21 @@ impl<T> Consumer<T> {
         Reservation::of(&self.ring, index)
     }
 
+    /// How many posts of reservation `index` are not settled yet. To be asked when the ring is closed
+    /// and what was posted is taken; from then on none is told that it is pending.
+    ///
+    /// Two or more, though all letters of it are settled, say that a post may be owed a run: it was
+    /// told [`ReservedPost::AlreadyPending`] of one that then met the close, before its letter was in
+    /// the ring.
+    ///
+    /// # Panics
+    /// If there is no such reservation.
+    pub fn unsettled(&self, index: usize) -> u64 {
+        // Release: pairs with the count in `post`. It writes what it reads, but it writes: a post is
+        // counted before it and seen here, or comes after it and sees the close.
+        self.ring.fixed.reserved[index].fetch_add(0, order!(m2, Release))
+    }
+
     /// Makes reservation `index` free to be posted again: releases the room of what was taken,
     /// then clears its pending word. To be called *before* acting on the letter, so that a post
     /// during the action is not lost. Returns how many posts that letter stands for: each post is
@@ -99,7 +114,8 @@ impl<T> Consumer<T> {
     ///
     /// # Safety
     /// The letter that was posted by reservation `index` has been taken since the last call for
-    /// it. Else two letters of one reservation could be in the ring, which has room for one.
+    /// it, or the ring is finished. Else two letters of one reservation could be in the ring, which
+    /// has room for one.
     pub unsafe fn settle(&mut self, index: usize) -> u64 {
         self.ring.release_taken(&mut self.side);
         // AcqRel: pairs with the count in `post`; the poster that finds it cleared reuses the slot,

@@ -1,0 +1,95 @@
+//! The end of a mailbox's life: both lanes end, and what was accepted is taken or returned.
+//!
+//! M6. A marker's first post may meet the close when others were already told that it is pending. So
+//!     when both lanes have ended, the owner asks each reservation for what is not settled, and a
+//!     marker that is owed a run is kept for it.
+
+use super::envelope::{Deferrable, Envelope, Taken};
+use super::error::TakeError;
+use super::fifo::Fifo;
+use super::owner::{Mailbox, State};
+use super::undelivered::Undelivered;
+use crate::letter::{Letter, Priority};
+
+impl<O, L: Letter<O>> Mailbox<O, L> {
+    /// Why there was no letter to take.
+    pub(super) fn nothing_to_take(
+        &mut self,
+        least: Priority,
+        deferrable: Deferrable,
+    ) -> Result<Taken<O, L>, TakeError> {
+        if self.state == State::Closed {
+            return Err(TakeError::Closed);
+        }
+        if !self.is_finished() {
+            return Err(TakeError::Empty);
+        }
+        if self.keep_owed() {
+            return self.try_take_shown(least, deferrable);
+        }
+        Err(TakeError::Quiesced)
+    }
+
+    /// Whether all letters have been taken and none can follow, but the owner's own.
+    fn is_finished(&self) -> bool {
+        self.queues.is_empty() && self.main.is_finished() && self.urgent.is_finished()
+    }
+
+    /// Where it is finished: keeps the markers that are owed a run (M6); whether there were any.
+    #[cold]
+    fn keep_owed(&mut self) -> bool {
+        let owed = self.markers.owed_at_end([&self.main, &self.urgent], &[]);
+        let any = !owed.is_empty();
+        let owed = owed.into_iter().map(Envelope::Marker);
+        self.queues.later.extend(owed);
+        any
+    }
+
+    /// Refuses new letters, the owner's own too; those accepted are still to be taken.
+    pub fn quiesce(&mut self) {
+        if self.state == State::Open {
+            self.state = State::Quiesced;
+            self.refuse_senders();
+        }
+    }
+
+    /// Refuses what others post; the owner may still post to itself.
+    pub(crate) fn refuse_senders(&mut self) {
+        self.main.quiesce();
+        self.urgent.quiesce();
+    }
+
+    /// Refuses new letters and returns those accepted and not taken: urgent ones, then the others in
+    /// order. Closing again returns none.
+    ///
+    /// It waits for posts that have begun and not ended: a few instructions, unless that sender was
+    /// preempted between them.
+    pub fn close(&mut self) -> Undelivered<O, L> {
+        self.quiesce();
+        self.state = State::Closed;
+        let Self {
+            main,
+            urgent,
+            queues,
+            markers,
+            ..
+        } = self;
+        let mut returned = Vec::new();
+        let all = core::mem::take(&mut queues.urgent)
+            .chain(urgent.iter())
+            .chain(core::mem::take(&mut queues.batch))
+            .chain(core::mem::take(&mut queues.later))
+            .chain(main.iter())
+            .inspect(|envelope| {
+                if let Envelope::Marker(id) = envelope {
+                    returned.push(*id);
+                }
+            });
+        let mut left = Fifo::default();
+        left.extend(all);
+        let owed = markers.owed_at_end([main, urgent], &returned);
+        left.extend(owed.into_iter().map(Envelope::Marker));
+        self.weak.shared.depth.set(0);
+        Undelivered { left }
+    }
+}
