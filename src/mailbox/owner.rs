@@ -153,7 +153,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
     /// The same for an urgent one.
     pub(crate) fn keep_urgent(&mut self, envelope: Envelope<O, L>) {
         // Q1: what was posted before this stays before it, while there is room for so many.
-        self.note_urgent();
+        self.note_urgent(self.urgent_room());
         self.queues.urgent.push(envelope);
     }
 
@@ -179,11 +179,22 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
     /// whether there is anything to take by [`try_take_from_batch`](Self::try_take_from_batch).
     #[inline]
     pub fn begin_batch(&mut self) -> bool {
+        self.weak.shared.owned_by_this_thread();
+        self.refill_batch()
+    }
+
+    /// As [`begin_batch`](Self::begin_batch), by a thread that is known to be the owner's.
+    #[inline]
+    pub(crate) fn refill_batch(&mut self) -> bool {
         if self.queues.batch.is_empty() {
             core::mem::swap(&mut self.queues.batch, &mut self.queues.later);
             if self.main.has_letters() {
                 let taken = self.main.drain_to(&mut self.queues.batch, self.batch_max);
                 self.note_depth(taken);
+            }
+            if self.queues.batch.is_empty() {
+                // There is nothing that urgent letters would have to give way to.
+                self.queues.took_ordinary();
             }
         }
         !self.queues.batch.is_empty() || self.has_urgent()
@@ -210,7 +221,6 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
                     return Some(self.hand_out(envelope));
                 }
             } else if self.queues.batch.is_empty() {
-                self.queues.took_ordinary();
                 return None;
             }
         }
@@ -233,6 +243,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
     /// [`TakeError::Empty`]; [`TakeError::Quiesced`] where none can follow, and
     /// [`TakeError::Closed`].
     pub fn try_take(&mut self) -> Result<Taken<O, L>, TakeError> {
+        self.weak.shared.owned_by_this_thread();
         if self.has_urgent()
             && !(self.queues.urgent_had_its_run() && self.has_ordinary())
             && let Some(envelope) = self.pop_urgent()
@@ -271,7 +282,11 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         if least == Priority::MIN {
             return self.try_take();
         }
-        self.note_urgent();
+        self.weak.shared.owned_by_this_thread();
+        if self.has_urgent() {
+            // All that is there, or one that is shown could wait behind those that are not.
+            self.note_urgent(self.urgent.len());
+        }
         let Self {
             main,
             queues,
@@ -283,21 +298,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
             deferrable,
             of_marker: &|id| markers.priority(id),
         };
-        // Q1: in the order in which they would be handed out.
-        let found = filter
-            .take(&mut queues.urgent)
-            .or_else(|| filter.take(&mut queues.batch))
-            .or_else(|| filter.take(&mut queues.later));
-        let found = found.or_else(|| {
-            while let Ok(envelope) = main.try_take() {
-                if filter.shows(&envelope) {
-                    return Some(envelope);
-                }
-                queues.later.push(envelope);
-            }
-            None
-        });
-        match found {
+        match queues.take_shown(filter, main) {
             Some(envelope) => Ok(self.hand_out(envelope)),
             None => self.nothing_to_take(least, deferrable),
         }
@@ -306,24 +307,28 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
     #[inline]
     fn pop_urgent(&mut self) -> Option<Envelope<O, L>> {
         if self.queues.urgent.is_empty() {
-            self.note_urgent();
+            self.note_urgent(self.urgent_room());
         }
         self.queues.urgent.pop()
     }
 
-    /// Moves what lies in the urgent ring to the owner's queue, while there is room for so many. One
-    /// that is not published yet raises the flag when it is.
+    /// How many urgent letters the owner's queue has room for without growing.
+    fn urgent_room(&self) -> usize {
+        let most = self.urgent.capacity() + self.markers.urgent_max();
+        most.saturating_sub(self.queues.urgent.len())
+    }
+
+    /// Moves up to `most` letters of the urgent ring to the owner's queue. One that is not published
+    /// yet raises the flag when it is.
     #[cold]
-    fn note_urgent(&mut self) {
+    fn note_urgent(&mut self, most: usize) {
         if self.weak.shared.flags() & URGENT != 0 {
             self.weak.shared.take_flags(URGENT);
             self.queues.more_urgent = true;
         }
         if self.queues.more_urgent {
-            let most = self.urgent.capacity() + self.markers.urgent_max();
-            let room = most.saturating_sub(self.queues.urgent.len());
-            let noted = self.urgent.drain_to(&mut self.queues.urgent, room);
-            self.queues.more_urgent = noted == room;
+            self.urgent.drain_to(&mut self.queues.urgent, most);
+            self.queues.more_urgent = self.urgent.has_letters();
         }
     }
 

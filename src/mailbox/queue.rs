@@ -6,6 +6,7 @@
 use super::envelope::{Deferrable, Envelope, MarkerId};
 use super::fifo::Fifo;
 use crate::letter::{Letter, Priority};
+use crate::ring::mpsc::Consumer;
 
 /// How many urgent letters run in a row, at most, while another letter is to be had.
 pub const URGENT_RUN_MAX: u32 = 8;
@@ -78,11 +79,57 @@ impl<O, L> Queues<O, L> {
 
     #[inline]
     pub(super) fn took_urgent(&mut self) {
-        self.urgent_run += 1;
+        self.urgent_run = self.urgent_run.saturating_add(1);
     }
 
     #[inline]
     pub(super) fn took_ordinary(&mut self) {
         self.urgent_run = 0;
+    }
+}
+
+impl<O, L: Letter<O>> Queues<O, L> {
+    /// Takes what is shown and due: an urgent letter, unless those have had their run and another
+    /// is shown. What `main` held when this began is looked at; what is hidden of it comes here.
+    pub(super) fn take_shown(
+        &mut self,
+        filter: Filter<'_>,
+        main: &mut Consumer<Envelope<O, L>>,
+    ) -> Option<Envelope<O, L>> {
+        if self.urgent_had_its_run() {
+            self.take_shown_ordinary(filter, main)
+                .or_else(|| self.take_shown_urgent(filter))
+        } else {
+            self.take_shown_urgent(filter)
+                .or_else(|| self.take_shown_ordinary(filter, main))
+        }
+    }
+
+    fn take_shown_urgent(&mut self, filter: Filter<'_>) -> Option<Envelope<O, L>> {
+        let urgent = filter.take(&mut self.urgent)?;
+        self.took_urgent();
+        Some(urgent)
+    }
+
+    fn take_shown_ordinary(
+        &mut self,
+        filter: Filter<'_>,
+        main: &mut Consumer<Envelope<O, L>>,
+    ) -> Option<Envelope<O, L>> {
+        let queued = filter.take(&mut self.batch);
+        let queued = queued.or_else(|| filter.take(&mut self.later));
+        let found = queued.or_else(|| {
+            // Not for as long as others post what is hidden.
+            for _ in 0..main.len() {
+                let envelope = main.try_take().ok()?;
+                if filter.shows(&envelope) {
+                    return Some(envelope);
+                }
+                self.later.push(envelope);
+            }
+            None
+        })?;
+        self.took_ordinary();
+        Some(found)
     }
 }

@@ -80,7 +80,7 @@ impl<O, L: Letter<O>> Sender<O, L> {
     ///
     /// # Errors
     /// [`PostError::Closed`], or [`PostError::WouldDeadlock`] where there is no room and the calling
-    /// thread is the owner's: the one that was the last to wait at this mailbox, or to run its
+    /// thread is the owner's: the one that was the last to take from this mailbox, or to run its
     /// processor; with the letter.
     #[inline]
     pub fn post(&self, letter: L) -> Result<(), PostError<L>> {

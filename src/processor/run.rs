@@ -364,7 +364,7 @@ fn batch<O, L: Letter<O>>(
     owner: &mut Holder<O>,
     mut allowed: Option<&mut Allowed<'_>>,
 ) -> Result<Turn, Failure> {
-    if !core.mailbox.borrow_mut().begin_batch() {
+    if !core.mailbox.borrow_mut().refill_batch() {
         return Ok(Turn::Go);
     }
     loop {
