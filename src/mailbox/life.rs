@@ -45,6 +45,13 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         any
     }
 
+    /// Whether it takes no more letters, and all that were accepted have been taken: also those
+    /// whose posts have begun and not ended.
+    #[cold]
+    pub(crate) fn is_over(&mut self) -> bool {
+        self.state != State::Open && self.is_finished() && !self.keep_owed()
+    }
+
     /// Refuses new letters, the owner's own too; those accepted are still to be taken.
     pub fn quiesce(&mut self) {
         if self.state == State::Open {

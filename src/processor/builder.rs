@@ -1,6 +1,7 @@
 //! Makes a processor.
 
 use super::action::{DefaultAction, NoAction};
+use super::arrivals::Arrivals;
 use super::control::Link;
 use super::core::{Core, Phase};
 use super::exclusive::{Exclusive, Holder};
@@ -152,9 +153,12 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Builder<O, L> {
         let start = self.clock.now();
         let link = Arc::new(Link::new(sender.raiser(), self.clock, Stats::new()));
         let cancelled = Arc::clone(&link.cancelled);
+        let arrivals = Arc::new(Arrivals::new());
+        let timers = Timers::new(start, Arc::clone(&arrivals), cancelled);
         let core = Core {
             mailbox: RefCell::new(mailbox),
-            timers: RefCell::new(Timers::new(start, cancelled)),
+            timers: RefCell::new(timers),
+            arrivals,
             sender,
             link,
             phase: Phase::new(!action.is_none()),

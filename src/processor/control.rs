@@ -6,7 +6,7 @@
 
 use super::failure::Failure;
 use super::stats::Stats;
-use super::timers::Cancelled;
+use super::timer_state::Cancelled;
 use crate::sync::{Arc, AtomicU32, AtomicU64, Bell, Clock, Mutex, order};
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -20,6 +20,8 @@ pub(super) const FAILED: u32 = 1 << 2;
 pub(super) const RESUME: u32 = 1 << 3;
 /// The clock was moved by hand.
 pub(super) const CLOCK_MOVED: u32 = 1 << 4;
+/// A timer was brought.
+pub(super) const TIMERS: u32 = 1 << 5;
 
 /// What handles and owner of one processor share beside its mailbox.
 pub(super) struct Link {
@@ -71,6 +73,10 @@ impl Link {
     pub(super) fn take_suspends(&self) -> u32 {
         // Relaxed: the flag carried it; one that comes later raises the flag again.
         self.suspends.swap(0, Relaxed)
+    }
+
+    pub(super) fn ask_to_take_in_timers(&self) {
+        self.raise(TIMERS);
     }
 
     pub(super) fn ask_all_done(&self) {

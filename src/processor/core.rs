@@ -7,11 +7,12 @@
 //!     thread, which alone has the core, begins to change the mailbox.
 
 use super::action::Reason;
+use super::arrivals::Arrivals;
 use super::control::{self, Link};
 use super::failure::Failure;
 use super::pace::Pace;
 use super::stats::nanos;
-use super::timers::{Callback, Entry, Place, Timers};
+use super::timers::{Place, Timers};
 use super::yielding::YieldError;
 use crate::letter::{Describe, Letter, Priority};
 use crate::mailbox::Callback as MarkerCallback;
@@ -27,6 +28,7 @@ use std::time::Instant;
 pub(super) struct Core<O, L> {
     pub(super) mailbox: RefCell<Mailbox<O, L>>,
     pub(super) timers: RefCell<Timers<O>>,
+    pub(super) arrivals: Arc<Arrivals<O>>,
     pub(super) sender: Sender<O, L>,
     pub(super) link: Arc<Link>,
     pub(super) phase: Phase,
@@ -102,14 +104,14 @@ impl Phase {
 
 /// What a token of ours stands for.
 #[derive(Clone, Copy)]
-enum Work {
+pub(super) enum Work {
     Timer(Place),
     /// A marker that came up while it was running: once more.
     MarkerAgain(MarkerId),
 }
 
 impl Work {
-    fn token(self) -> Token {
+    pub(super) fn token(self) -> Token {
         Token(match self {
             Self::Timer(place) => place.to_bits() << 1,
             Self::MarkerAgain(id) => u64::from(id.to_bits()) << 1 | 1,
@@ -173,20 +175,6 @@ impl<O, L: Letter<O>> Core<O, L> {
         Ok(())
     }
 
-    /// Arms a timer; where timers are in use (C1) it is handed back.
-    pub(super) fn arm(&self, entry: Entry<O>) -> Result<(), Entry<O>> {
-        let Ok(mut timers) = self.timers.try_borrow_mut() else {
-            return Err(entry);
-        };
-        let refused = timers.arm(entry);
-        let cancelled = timers.has_cancelled().then(|| timers.throw_out());
-        self.phase.has_timers.set(timers.next_look().is_some());
-        // Caller code may run where it is dropped.
-        drop(timers);
-        drop((refused, cancelled));
-        Ok(())
-    }
-
     /// Whether there is a letter: the look of every turn, which does not even count a borrow.
     #[inline(always)]
     pub(super) fn has_letters(&self) -> bool {
@@ -215,6 +203,12 @@ impl<O, L: Letter<O>> Core<O, L> {
         if flags & control::FAILED != 0 {
             phase.has_failed.set(true);
         }
+        if flags & control::CLOCK_MOVED != 0 {
+            self.pace.time_has_passed();
+        }
+        if flags & control::TIMERS != 0 {
+            self.take_in_timers();
+        }
         if self.link.resumed_up_to() >= phase.generation.get() && phase.generation.get() > 0 {
             phase.is_available.set(true);
         }
@@ -238,28 +232,6 @@ impl<O, L: Letter<O>> Core<O, L> {
         {
             self.fire_timers_at(now);
         }
-    }
-
-    /// Makes letters of the timers that are due at `now`; whether there were any.
-    pub(super) fn fire_timers_at(&self, now: Instant) -> bool {
-        let (Ok(mut timers), Ok(mut mailbox)) =
-            (self.timers.try_borrow_mut(), self.mailbox.try_borrow_mut())
-        else {
-            return false;
-        };
-        let cancelled = timers.has_cancelled().then(|| timers.throw_out());
-        let mut has_fired = false;
-        if timers.next_look().is_some_and(|look| look <= now) {
-            timers.fire(now, |place, priority| {
-                has_fired = true;
-                mailbox.keep(Envelope::Token(Work::Timer(place).token(), priority));
-            });
-        }
-        self.phase.has_timers.set(timers.next_look().is_some());
-        drop((timers, mailbox));
-        // What a cancelled timer had captured is dropped where nothing is held.
-        drop(cancelled);
-        has_fired
     }
 
     /// Runs what was taken.
@@ -325,24 +297,6 @@ impl<O, L: Letter<O>> Core<O, L> {
         };
         let outcome = running.callback.as_mut().map_or(Ok(()), |run| run(owner));
         outcome.map_err(|error| Failure::error(name, error))
-    }
-
-    fn run_timer(&self, place: Place, owner: &mut O) -> Result<(), Failure> {
-        let Some((entry, callback)) = self.timers.borrow_mut().start(place) else {
-            return Ok(());
-        };
-        self.link.stats.timers.add(1);
-        self.pace.running(Describe::Known("timer"));
-        let due = entry.due;
-        let mut running = RunningTimer {
-            core: self,
-            timer: Some((entry, callback)),
-        };
-        let outcome = match &mut running.timer {
-            Some((_, run)) => run(owner, due),
-            None => Ok(()),
-        };
-        outcome.map_err(|error| Failure::error("timer", error))
     }
 
     /// Runs one letter that a collaborator of this priority may see. `Ok(false)`: there is none.
@@ -464,26 +418,6 @@ impl<O, L: Letter<O>> Drop for RunningMarker<'_, O, L> {
     fn drop(&mut self) {
         if let Some(callback) = self.callback.take() {
             self.core.mailbox.borrow_mut().put_back(self.id, callback);
-        }
-    }
-}
-
-/// Ends a timer's run, also on a panic.
-struct RunningTimer<'a, O, L: Letter<O>> {
-    core: &'a Core<O, L>,
-    timer: Option<(Entry<O>, Callback<O>)>,
-}
-
-impl<O, L: Letter<O>> Drop for RunningTimer<'_, O, L> {
-    fn drop(&mut self) {
-        if let Some((entry, callback)) = self.timer.take() {
-            let clock = &*self.core.link.clock;
-            let mut timers = self.core.timers.borrow_mut();
-            let over = timers.end(entry, callback, || clock.now());
-            self.core.phase.has_timers.set(timers.next_look().is_some());
-            // What a timer that will not run again had captured is dropped where nothing is held.
-            drop(timers);
-            drop(over);
         }
     }
 }

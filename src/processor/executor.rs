@@ -1,5 +1,6 @@
 //! The handle by which collaborators, on any thread, have the owner do things.
 
+use super::arrivals::Arrivals;
 use super::control::Link;
 use super::core::{Core, OwnPost};
 use super::current;
@@ -38,6 +39,7 @@ use core::time::Duration;
 pub struct Executor<O, L = Mail<O>> {
     pub(super) sender: Sender<O, L>,
     pub(super) link: Arc<Link>,
+    pub(super) arrivals: Arc<Arrivals<O>>,
     pub(super) priority: Priority,
 }
 
@@ -49,10 +51,11 @@ pub(super) enum Lane {
 }
 
 impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
-    pub(super) fn new(sender: Sender<O, L>, link: Arc<Link>) -> Self {
+    pub(super) fn new(sender: Sender<O, L>, link: Arc<Link>, arrivals: Arc<Arrivals<O>>) -> Self {
         Self {
             sender,
             link,
+            arrivals,
             priority: Priority::MIN,
         }
     }
@@ -363,6 +366,7 @@ impl<O, L> Clone for Executor<O, L> {
         Self {
             sender: self.sender.clone(),
             link: Arc::clone(&self.link),
+            arrivals: Arc::clone(&self.arrivals),
             priority: self.priority,
         }
     }

@@ -61,15 +61,11 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
 
     fn begin_finish(&mut self) {
         self.core.mailbox.get_mut().refuse_senders();
-        let now = self.core.link.clock.now();
-        self.core.fire_timers_at(now);
-        let dropped = self.core.timers.get_mut().quiesce();
-        self.core.phase.has_timers.set(false);
         self.core
             .phase
             .follow_ups_left
             .set(Some(self.follow_ups_max));
-        drop(dropped);
+        self.core.quiesce_timers();
     }
 
     /// Runs letters until none can follow.

@@ -30,6 +30,7 @@
 //! ```
 
 mod action;
+mod arrivals;
 mod builder;
 mod control;
 mod core;
@@ -39,6 +40,7 @@ mod exclusive;
 mod executor;
 mod failure;
 mod finish;
+mod firing;
 mod pace;
 mod run;
 mod stats;
@@ -46,6 +48,7 @@ mod suspension;
 #[cfg(all(test, not(mailring_loom)))]
 mod tests;
 mod timed;
+mod timer_state;
 mod timers;
 mod unposted;
 mod wheel;
@@ -61,6 +64,7 @@ pub use finish::Finished;
 pub use run::{Ended, MailboxProcessor, Step};
 pub use stats::Counters;
 pub use suspension::Suspension;
-pub use timers::{Repeat, Timer};
+pub use timer_state::Timer;
+pub use timers::Repeat;
 pub use unposted::Unposted;
 pub use yielding::YieldError;

@@ -454,8 +454,7 @@ fn idle<O, L: Letter<O>>(core: &Core<O, L>) -> Option<Step> {
 
 /// Whether nothing can happen any more.
 fn is_over<O, L: Letter<O>>(core: &Core<O, L>) -> bool {
-    let mailbox = core.mailbox.borrow();
-    mailbox.state() != State::Open && !mailbox.has_letters() && !core.phase.has_timers.get()
+    !core.phase.has_timers.get() && core.mailbox.borrow_mut().is_over()
 }
 
 impl<O, L, A> core::fmt::Debug for MailboxProcessor<O, L, A> {

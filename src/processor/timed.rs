@@ -1,21 +1,20 @@
 //! Setting timers, from any thread.
 
 use super::core::Core;
-use super::current;
-use super::executor::{Executor, Lane};
-use super::timers::{Entry, Repeat, Timer};
-use crate::letter::{IntoOutcome, Letter, Mail, Outcome};
-use crate::mailbox::{Envelope, Sender};
+use super::executor::Executor;
+use super::timer_state::Timer;
+use super::timers::{Entry, Repeat};
+use crate::letter::{IntoOutcome, Letter, Outcome};
 use core::time::Duration;
 use std::time::Instant;
 
 impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
-    /// Has `action` run at `due`, as a letter of this executor's priority; never before. On other
-    /// threads than the owner's the timer travels there as an urgent letter.
+    /// Has `action` run at `due`, as a letter of this executor's priority; never before. It never
+    /// waits: on other threads than the owner's the timer is left for the owner, who takes it in
+    /// before its next letter, and whose sleep it ends.
     ///
     /// A mailbox that takes no more letters takes no timers either: the timer is cancelled from the
-    /// start. Setting one allocates, and on other threads than the owner's it waits for room in the
-    /// urgent lane.
+    /// start. Setting one allocates.
     ///
     /// Timers are looked for between batches, and by yields: about once a microsecond while work is
     /// even, and at the latest when 64 calls of the default action, or 16 letters, have passed since
@@ -44,7 +43,8 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
     }
 
     /// Has `action` run at `first` and then again and again, with the moment that it was due; see
-    /// [`run_at`](Self::run_at).
+    /// [`run_at`](Self::run_at). Where a run fails and the policy is
+    /// [`Skip`](super::OnFailure::Skip), it goes on all the same.
     ///
     /// ```
     /// use mailring::ManualClock;
@@ -106,16 +106,10 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
             Ok(Ok(())) => return timer,
             Ok(Err(entry)) | Err(entry) => entry,
         };
-        let address = self.sender.address();
-        let arming = Mail::new(move |_: &mut O| {
-            let _elsewhere = current::with::<O, L, _, _>(address, entry, Core::arm);
-        });
+        if !self.is_closed() && self.arrivals.bring(entry).is_ok() {
+            self.link.ask_to_take_in_timers();
+        }
         // Refused, it is dropped, and so is cancelled.
-        let _refused = self.here(
-            Envelope::mail(arming),
-            Lane::Urgent,
-            Sender::post_urgent_envelope,
-        );
         timer
     }
 }

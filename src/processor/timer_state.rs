@@ -22,8 +22,8 @@ const DONE: u32 = 3;
 
 /// It has not been on the wheel.
 const NOWHERE: u64 = 0;
-/// It was cancelled: what lies on the wheel is not wanted. The last key of the last place, which a
-/// place is left out before.
+/// It was cancelled, and is not wanted on the wheel. Only the last use of the last of 2^32 places
+/// would have this key.
 const GONE: u64 = u64::MAX;
 
 /// A timer that was set; any thread may cancel it. Dropping the handle changes nothing.
@@ -133,24 +133,16 @@ impl State {
         // Relaxed: nothing was done that anybody could see.
         // Acquire: pairs with Release in `cancel`; what its callback has captured is dropped after
         // what came before the cancel.
-        let _unless_it_has_run = self.word.compare_exchange(
-            WAITING,
-            CANCELLED,
-            Relaxed,
-            order!(v2, Acquire),
-        );
+        let _unless_it_has_run =
+            self.word
+                .compare_exchange(WAITING, CANCELLED, Relaxed, order!(v2, Acquire));
     }
 
     /// Its owner has put it on the wheel; whether it may stay there.
     #[must_use]
     pub(super) fn enter_wheel(&self, key: Key) -> bool {
         // Relaxed: TS2, of one word alone.
-        let before = self.place.swap(key.to_bits(), Relaxed);
-        if before == GONE {
-            // Relaxed: nobody swaps it any more.
-            self.place.store(GONE, Relaxed);
-        }
-        before != GONE
+        self.place.swap(key.to_bits(), Relaxed) != GONE
     }
 
     /// Has the owner throw it out.

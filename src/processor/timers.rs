@@ -1,131 +1,29 @@
 //! Timers of one owner: callbacks kept until they are due, then run as letters.
 //!
-//! T1. A timer's state decides once who had it: the run that takes it from `WAITING`, or the cancel.
-//! T2. A periodic timer has at most one letter: it is put back on the wheel after its run.
+//! T1. A periodic timer has at most one letter: it is put back on the wheel after its run.
+//! T2. What a callback has captured is dropped where no timers are borrowed: whoever may drop a timer
+//!     here hands it back instead.
 
+use super::arrivals::Arrivals;
+use super::timer_state::{Cancelled, State, Timer};
 use super::wheel::{Key, Wheel};
 use crate::letter::{Outcome, Priority};
-use crate::sync::{Arc, AtomicU32, AtomicU64, Counter, Mutex, order};
-use core::sync::atomic::Ordering::Relaxed;
+use crate::sync::Arc;
 use core::time::Duration;
 use std::time::Instant;
 
-/// Armed, or due and waiting to be run.
-const WAITING: u32 = 0;
-/// Its callback runs.
-const RUNNING: u32 = 1;
-/// It will not run again.
-const CANCELLED: u32 = 2;
-/// It has run, and was to run once.
-const DONE: u32 = 3;
+/// A period of zero counts as this, so that a moment has one run at most.
+const SHORTEST: Duration = Duration::from_nanos(1);
 
-/// How often a timer fires.
+/// How often a timer fires. A period of zero counts as a nanosecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Repeat {
     /// At its first moment and every period after it. Moments that have passed when a run ends are
-    /// left out: there is never more than one letter of a timer. A period of zero counts as a
-    /// nanosecond.
+    /// left out: there is never more than one letter of a timer.
     FixedRate(Duration),
     /// At its first moment, and then each time a period after the end of a run.
     FixedDelay(Duration),
-}
-
-/// A timer that was set; any thread may cancel it. Dropping the handle changes nothing.
-#[derive(Clone, Debug)]
-pub struct Timer {
-    state: Arc<State>,
-}
-
-#[derive(Debug)]
-struct State {
-    word: AtomicU32,
-    is_periodic: bool,
-    /// Where it is on the wheel; 0 where it has not been there.
-    place: AtomicU64,
-    cancelled: Arc<Cancelled>,
-}
-
-/// Timers that were cancelled and may lie on the wheel still: for their owner to throw out.
-#[derive(Debug, Default)]
-pub(super) struct Cancelled {
-    count: Counter,
-    keys: Mutex<Vec<Key>>,
-}
-
-impl Timer {
-    /// Cancels it. Returns whether its callback will not run, or not run again: `false` says that a
-    /// timer for one run has run or is running.
-    pub fn cancel(&self) -> bool {
-        // Relaxed: a first guess for the exchange.
-        let mut word = self.state.word.load(Relaxed);
-        loop {
-            match word {
-                CANCELLED => return true,
-                DONE => return false,
-                RUNNING if !self.state.is_periodic => return false,
-                _ => {}
-            }
-            // AcqRel / Relaxed: pairs with `start` and `end`; what the canceller did is seen by
-            // an owner that finds it cancelled, and the other way round.
-            match self
-                .state
-                .word
-                .compare_exchange_weak(word, CANCELLED, order!(v, AcqRel), Relaxed)
-            {
-                Ok(_) => {
-                    self.state.leave_wheel();
-                    return true;
-                }
-                Err(newer) => word = newer,
-            }
-        }
-    }
-
-    /// Whether it may still run: it is armed, due, or running and periodic.
-    #[must_use]
-    pub fn is_pending(&self) -> bool {
-        // Acquire: pairs with `end`; what the run did is seen once it is over.
-        match self.state.word.load(order!(v1, Acquire)) {
-            WAITING => true,
-            RUNNING => self.state.is_periodic,
-            _ => false,
-        }
-    }
-}
-
-impl State {
-    /// Takes the right to run it.
-    fn start(&self) -> bool {
-        // AcqRel / Relaxed: pairs with `cancel`.
-        self.word
-            .compare_exchange(WAITING, RUNNING, order!(v, AcqRel), Relaxed)
-            .is_ok()
-    }
-
-    /// After a run; whether it goes on.
-    fn end(&self) -> bool {
-        let next = if self.is_periodic { WAITING } else { DONE };
-        // AcqRel / Relaxed: pairs with `cancel` and `is_pending`.
-        self.word
-            .compare_exchange(RUNNING, next, order!(v, AcqRel), Relaxed)
-            .is_ok()
-            && self.is_periodic
-    }
-
-    /// Has the owner throw it out. One that is only now put on the wheel lies there until it is due.
-    fn leave_wheel(&self) {
-        // Relaxed: a key is valid or stale for its own reasons; a stale one removes nothing.
-        if let Some(key) = Key::from_bits(self.place.load(Relaxed)) {
-            self.cancelled.keys.lock().push(key);
-            self.cancelled.count.increment();
-        }
-    }
-
-    fn is_cancelled(&self) -> bool {
-        // Relaxed: what is thrown away for it is the owner's own.
-        self.word.load(Relaxed) == CANCELLED
-    }
 }
 
 /// What a timer does, with the moment it was due.
@@ -142,6 +40,10 @@ pub(super) struct Entry<O> {
 }
 
 impl<O> Entry<O> {
+    pub(super) fn is_periodic(&self) -> bool {
+        self.repeat.is_some()
+    }
+
     pub(super) fn new(
         due: Instant,
         repeat: Option<Repeat>,
@@ -149,15 +51,7 @@ impl<O> Entry<O> {
         cancelled: &Arc<Cancelled>,
         callback: Callback<O>,
     ) -> (Self, Timer) {
-        let state = Arc::new(State {
-            word: AtomicU32::new(WAITING),
-            is_periodic: repeat.is_some(),
-            place: AtomicU64::new(0),
-            cancelled: Arc::clone(cancelled),
-        });
-        let timer = Timer {
-            state: Arc::clone(&state),
-        };
+        let (timer, state) = Timer::new(repeat.is_some(), cancelled);
         let entry = Self {
             due,
             repeat,
@@ -171,12 +65,7 @@ impl<O> Entry<O> {
 
 impl<O> Drop for Entry<O> {
     fn drop(&mut self) {
-        // A timer that is dropped unrun will not run: so it says.
-        // AcqRel / Relaxed: pairs with `cancel`.
-        let _has_run =
-            self.state
-                .word
-                .compare_exchange(WAITING, CANCELLED, order!(v, AcqRel), Relaxed);
+        self.state.give_up();
     }
 }
 
@@ -209,20 +98,29 @@ pub(super) struct Timers<O> {
     /// Those whose letter waits to be run.
     due: Vec<(u32, Option<Entry<O>>)>,
     free: Vec<u32>,
+    arrivals: Arc<Arrivals<O>>,
     cancelled: Arc<Cancelled>,
     /// How many of those have been thrown out.
     thrown_out: u64,
+    /// Empty; kept for its memory.
+    keys: Vec<Key>,
     is_open: bool,
 }
 
 impl<O> Timers<O> {
-    pub(super) fn new(start: Instant, cancelled: Arc<Cancelled>) -> Self {
+    pub(super) fn new(
+        start: Instant,
+        arrivals: Arc<Arrivals<O>>,
+        cancelled: Arc<Cancelled>,
+    ) -> Self {
         Self {
             wheel: Wheel::new(start),
             due: Vec::new(),
             free: Vec::new(),
+            arrivals,
             cancelled,
             thrown_out: 0,
+            keys: Vec::new(),
             is_open: true,
         }
     }
@@ -233,11 +131,28 @@ impl<O> Timers<O> {
         if !self.is_open || entry.state.is_cancelled() {
             return Some(entry);
         }
-        let state = Arc::clone(&entry.state);
         let key = self.wheel.insert(entry.due, entry);
-        // Relaxed: see `leave_wheel`.
-        state.place.store(key.to_bits(), Relaxed);
-        None
+        let stays = self.wheel.get(key)?.state.enter_wheel(key);
+        if stays { None } else { self.wheel.remove(key) }
+    }
+
+    /// Arms what was set on other threads; hands back what is not armed.
+    #[must_use]
+    pub(super) fn take_in(&mut self) -> Vec<Entry<O>> {
+        let arrivals = self.arrivals.take();
+        self.arm_all(arrivals)
+    }
+
+    /// Takes in what was set on other threads, for the last time.
+    #[must_use]
+    pub(super) fn take_in_last(&mut self) -> Vec<Entry<O>> {
+        let arrivals = self.arrivals.close();
+        self.arm_all(arrivals)
+    }
+
+    fn arm_all(&mut self, entries: Vec<Entry<O>>) -> Vec<Entry<O>> {
+        let entries = entries.into_iter();
+        entries.filter_map(|entry| self.arm(entry)).collect()
     }
 }
 
@@ -249,14 +164,23 @@ impl<O> Timers<O> {
     }
 
     /// Takes what is due at `now`, in due order; each is to be run by a letter with its priority.
-    pub(super) fn fire(&mut self, now: Instant, mut post: impl FnMut(Place, Priority)) {
+    /// Hands back what was cancelled meanwhile.
+    #[must_use]
+    pub(super) fn fire(
+        &mut self,
+        now: Instant,
+        mut post: impl FnMut(Place, Priority),
+    ) -> Vec<Entry<O>> {
+        let mut cancelled = Vec::new();
         while let Some((_, _, entry)) = self.wheel.pop_due(now) {
             if entry.state.is_cancelled() {
+                cancelled.push(entry);
                 continue;
             }
             let priority = entry.priority;
             post(self.keep(entry), priority);
         }
+        cancelled
     }
 
     fn keep(&mut self, entry: Entry<O>) -> Place {
@@ -287,33 +211,37 @@ impl<O> Timers<O> {
         Some(entry)
     }
 
-    /// Begins the run of a due timer; `None` where it was cancelled meanwhile.
-    pub(super) fn start(&mut self, place: Place) -> Option<(Entry<O>, Callback<O>)> {
+    /// Begins the run of a due timer. Where it was cancelled meanwhile it is handed back; `None` where
+    /// it is gone.
+    pub(super) fn start(
+        &mut self,
+        place: Place,
+    ) -> Option<Result<(Entry<O>, Callback<O>), Entry<O>>> {
         let mut entry = self.take(place)?;
         if !entry.state.start() {
-            return None;
+            return Some(Err(entry));
         }
         let callback = entry.callback.take()?;
-        Some((entry, callback))
+        Some(Ok((entry, callback)))
     }
 
-    /// Ends a run: a periodic timer is armed again; one that is over is handed back, to be dropped.
+    /// Ends a run that ended at `now`: a periodic timer is armed again; one that is over is handed
+    /// back.
     #[must_use]
     pub(super) fn end(
         &mut self,
         mut entry: Entry<O>,
         callback: Callback<O>,
-        now: impl FnOnce() -> Instant,
+        now: Option<Instant>,
     ) -> Option<Entry<O>> {
         entry.callback = Some(callback);
         if !entry.state.end() {
             return Some(entry);
         }
-        let next = match entry.repeat {
-            Some(Repeat::FixedRate(period)) => next_of_rate(entry.due, period, now()),
-            Some(Repeat::FixedDelay(period)) => now().checked_add(period),
-            None => None,
-        };
+        let next = now.and_then(|now| match entry.repeat? {
+            Repeat::FixedRate(period) => next_of_rate(entry.due, period, now),
+            Repeat::FixedDelay(period) => now.checked_add(period.max(SHORTEST)),
+        });
         match next {
             Some(due) => {
                 entry.due = due;
@@ -327,17 +255,16 @@ impl<O> Timers<O> {
     /// Whether cancelled timers may lie on the wheel.
     #[inline]
     pub(super) fn has_cancelled(&self) -> bool {
-        self.cancelled.count.get() != self.thrown_out
+        self.cancelled.count() != self.thrown_out
     }
 
     /// Takes cancelled timers off the wheel, to be dropped.
     #[cold]
     pub(super) fn throw_out(&mut self) -> Vec<Entry<O>> {
-        let keys = core::mem::take(&mut *self.cancelled.keys.lock());
-        self.thrown_out += keys.len() as u64;
-        keys.into_iter()
-            .filter_map(|key| self.wheel.remove(key))
-            .collect()
+        self.cancelled.take(&mut self.keys);
+        self.thrown_out += self.keys.len() as u64;
+        let keys = self.keys.drain(..);
+        keys.filter_map(|key| self.wheel.remove(key)).collect()
     }
 
     /// How many timers are armed or due, those that were cancelled not counted.
@@ -346,13 +273,17 @@ impl<O> Timers<O> {
         self.wheel.len() + due.filter(|entry| !entry.state.is_cancelled()).count()
     }
 
-    /// Takes no more timers and drops those that are not due; what is due is run still.
+    /// Takes no more timers and hands back those that have not fired; what has is run still.
+    #[must_use]
     pub(super) fn quiesce(&mut self) -> Vec<Entry<O>> {
         self.is_open = false;
-        self.wheel.drain().collect()
+        let mut all = self.take_in_last();
+        all.extend(self.wheel.drain());
+        all
     }
 
     /// Takes no more timers, and takes all out: they will not run.
+    #[must_use]
     pub(super) fn close(&mut self) -> Vec<Entry<O>> {
         let mut all = self.quiesce();
         all.extend(self.due.iter_mut().filter_map(|(_, entry)| entry.take()));
@@ -362,10 +293,17 @@ impl<O> Timers<O> {
 
 /// The first moment of `due + n × period`, n at least 1, that is after `now`.
 fn next_of_rate(due: Instant, period: Duration, now: Instant) -> Option<Instant> {
-    let period = period.max(Duration::from_nanos(1));
+    let period = period.max(SHORTEST);
     let passed = now.saturating_duration_since(due).as_nanos() / period.as_nanos();
     let ns = (passed + 1).checked_mul(period.as_nanos())?;
     let secs = u64::try_from(ns / 1_000_000_000).ok()?;
     let rest = (ns % 1_000_000_000) as u32;
     due.checked_add(Duration::new(secs, rest))
+}
+
+impl<O> Drop for Timers<O> {
+    fn drop(&mut self) {
+        // What is set from here on is cancelled from the start.
+        drop(self.arrivals.close());
+    }
 }

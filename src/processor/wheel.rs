@@ -116,6 +116,11 @@ impl<T> Wheel<T> {
     }
 
     /// The value of a timer that has not been taken yet.
+    pub(super) fn get(&self, key: Key) -> Option<&T> {
+        self.slab.get(key)
+    }
+
+    /// The same, to be changed.
     #[cfg(test)]
     pub(super) fn get_mut(&mut self, key: Key) -> Option<&mut T> {
         self.slab.get_mut(key)

@@ -106,6 +106,12 @@ impl<T> Slab<T> {
         timer.is_some_and(|timer| timer.generation == key.generation && timer.value.is_some())
     }
 
+    pub(super) fn get(&self, key: Key) -> Option<&T> {
+        let timer = self.timers.get(key.index as usize);
+        let timer = timer.filter(|timer| timer.generation == key.generation)?;
+        timer.value.as_ref()
+    }
+
     #[cfg(test)]
     pub(super) fn get_mut(&mut self, key: Key) -> Option<&mut T> {
         let timer = self.timers.get_mut(key.index as usize);
