@@ -111,7 +111,13 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
     /// A handle by which any thread has the owner do things.
     #[must_use]
     pub fn executor(&self) -> Executor<O, L> {
-        Executor::new(self.core.sender.clone(), self.core.link.clone())
+        let Core {
+            sender,
+            link,
+            arrivals,
+            ..
+        } = &*self.core;
+        Executor::new(sender.clone(), link.clone(), arrivals.clone())
     }
 
     /// Registers a marker: a letter that always fits and is pending at most once.
@@ -311,9 +317,11 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
     /// How many timers are armed, or due and not run yet.
     pub fn timers_pending(&mut self) -> usize {
         let timers = self.core.timers.get_mut();
-        let cancelled = timers.throw_out();
+        let mut over = timers.take_in();
+        over.extend(timers.throw_out());
         let pending = timers.pending();
-        drop(cancelled);
+        self.core.phase.has_timers.set(timers.next_look().is_some());
+        drop(over);
         pending
     }
 
@@ -327,11 +335,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
     /// the loop is run; timers that are not due are dropped.
     pub fn quiesce(&mut self) {
         self.core.mailbox.get_mut().quiesce();
-        let now = self.core.link.clock.now();
-        self.core.fire_timers_at(now);
-        let dropped = self.core.timers.get_mut().quiesce();
-        self.core.phase.has_timers.set(false);
-        drop(dropped);
+        self.core.quiesce_timers();
     }
 
     /// Refuses new letters and timers, and returns the letters that were accepted and not run.
