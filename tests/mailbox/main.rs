@@ -2,8 +2,10 @@
 
 mod batches;
 mod contracts;
+mod drops;
 mod full;
 mod life_cycle;
+mod markers;
 mod notes;
 mod priorities;
 mod senders;
