@@ -147,6 +147,18 @@ impl<O> Action<O> {
         unsafe { (stored.table.run)(&raw mut stored.captures, owner) }
     }
 
+    /// Calls it where it lies; its captures are moved out before anything else.
+    ///
+    /// # Safety
+    /// `place` holds an action, which nobody uses afterwards.
+    #[inline(always)]
+    pub(super) unsafe fn run_in_place(place: *mut Self, owner: &mut O) -> Outcome {
+        let owner = (&raw mut *owner).cast();
+        // SAFETY: by A1 the captures hold what the table is for, and by the caller they are not
+        // dropped again; by A3 the table is for this type of owner.
+        unsafe { ((*place).stored.table.run)(&raw mut (*place).stored.captures, owner) }
+    }
+
     /// What its type is called.
     #[inline]
     pub(super) fn description(&self) -> &'static str {

@@ -1,4 +1,7 @@
 //! Mail: a closure that travels as a letter.
+//!
+//! L1. A mail that is run in place is given away with its place: its action is all of it that is not
+//!     plain bytes, and is gone with the run.
 
 use core::fmt;
 
@@ -101,6 +104,12 @@ impl<O> Letter<O> for Mail<O> {
     #[inline(always)]
     fn run(self, owner: &mut O) -> Outcome {
         self.action.run(owner)
+    }
+
+    #[inline(always)]
+    unsafe fn run_in_place(place: *mut Self, owner: &mut O) -> Outcome {
+        // SAFETY: L1: the caller gives the letter away, and the action is all of it that needs care.
+        unsafe { Action::run_in_place(&raw mut (*place).action, owner) }
     }
 
     /// The name of the closure's type, which tells the function that wrote it.

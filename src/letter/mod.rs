@@ -9,6 +9,9 @@
 //! - A type of your own, as a rule an enum. It runs without an indirect call, and can be logged,
 //!   matched, written down and replayed.
 //!
+//! - L1. A letter that is run in place is given away with its place: it is moved out, or what of it
+//!   needs care is, before anything else runs, and is not looked at again.
+//!
 //! # Mail
 //! ```
 //! use mailring::letter::{Letter, Mail, Priority};
@@ -106,6 +109,18 @@ pub trait Letter<O>: Sized {
     /// # Errors
     /// What the action failed by. What becomes of the owner then is decided by who ran it.
     fn run(self, owner: &mut O) -> Outcome;
+
+    /// Runs a letter where it lies, and leaves nothing there; before anything else it moves what it
+    /// needs out of that place.
+    ///
+    /// # Safety
+    /// `place` holds a letter, which nobody uses afterwards.
+    #[doc(hidden)]
+    #[inline(always)]
+    unsafe fn run_in_place(place: *mut Self, owner: &mut O) -> Outcome {
+        // SAFETY: L1: the caller gives the letter away.
+        unsafe { place.read() }.run(owner)
+    }
 
     /// What it is, for logs: not unique, and no part of any protocol.
     fn description(&self) -> &'static str {

@@ -1,7 +1,7 @@
 //! A queue in the owner's memory: a ring that grows.
 //!
-//! G1. Slots `first` to `first + len` (masked) hold values, the others none; `len` is at most the
-//!     number of slots, which is a power of two.
+//! G1. Slots `first` to before `end` (both masked) hold values, the others none; they are at most as
+//!     many as there are slots, which are a power of two or none. Positions count on for ever.
 //! G2. A `Vacant` borrows its queue, which has had room for one more since.
 //!
 //! Unlike the standard library's it hands out the place before the value is made, so that a letter
@@ -14,7 +14,7 @@ use core::mem::MaybeUninit;
 pub(super) struct Fifo<T> {
     slots: Box<[MaybeUninit<T>]>,
     first: usize,
-    len: usize,
+    end: usize,
 }
 
 /// The right to put one value behind all others.
@@ -27,11 +27,11 @@ impl<T> Vacant<'_, T> {
     #[inline(always)]
     pub(crate) fn fill(self, value: T) {
         let fifo = self.fifo;
-        let index = fifo.index(fifo.len);
+        let index = fifo.index(fifo.end);
         debug_assert!(index < fifo.slots.len());
         // SAFETY: G1 and G2: there is a slot, and it holds no value.
         unsafe { fifo.slots.get_unchecked_mut(index).write(value) };
-        fifo.len += 1;
+        fifo.end = fifo.end.wrapping_add(1);
     }
 }
 
@@ -42,7 +42,7 @@ impl<T> Fifo<T> {
         let mut fifo = Self {
             slots: Box::default(),
             first: 0,
-            len: 0,
+            end: 0,
         };
         fifo.grow_to(capacity.next_power_of_two());
         fifo
@@ -50,24 +50,29 @@ impl<T> Fifo<T> {
 
     #[inline(always)]
     pub(super) fn len(&self) -> usize {
-        self.len
+        self.end.wrapping_sub(self.first)
     }
 
     #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {
-        self.len == 0
+        self.end == self.first
     }
 
-    /// The slot of the value that has `before` values before it.
+    /// The position of the first value, and that behind the last.
     #[inline(always)]
-    fn index(&self, before: usize) -> usize {
-        self.first.wrapping_add(before) & self.slots.len().wrapping_sub(1)
+    pub(super) fn positions(&self) -> (usize, usize) {
+        (self.first, self.end)
+    }
+
+    #[inline(always)]
+    fn index(&self, position: usize) -> usize {
+        position & self.slots.len().wrapping_sub(1)
     }
 
     /// Room for one more.
     #[inline(always)]
     pub(super) fn vacant(&mut self) -> Vacant<'_, T> {
-        if self.len == self.slots.len() {
+        if self.len() == self.slots.len() {
             self.grow();
         }
         Vacant { fifo: self }
@@ -80,29 +85,56 @@ impl<T> Fifo<T> {
 
     #[inline(always)]
     pub(super) fn pop(&mut self) -> Option<T> {
-        if self.len == 0 {
+        if self.is_empty() {
             return None;
         }
-        let index = self.first;
-        self.first = self.index(1);
-        self.len -= 1;
+        let index = self.index(self.first);
+        self.first = self.first.wrapping_add(1);
         debug_assert!(index < self.slots.len());
         // SAFETY: G1: it holds a value, which is moved out here.
         Some(unsafe { self.slots.get_unchecked(index).assume_init_read() })
     }
 
-    /// Takes out the first value that `is_wanted`; the others keep their order.
-    pub(super) fn take_first(&mut self, mut is_wanted: impl FnMut(&T) -> bool) -> Option<T> {
-        let position = (0..self.len).find(|before| {
-            let slot = &self.slots[self.index(*before)];
+    /// The first value.
+    #[inline(always)]
+    pub(super) fn front_mut(&mut self) -> Option<&mut T> {
+        if self.is_empty() {
+            return None;
+        }
+        let index = self.index(self.first);
+        debug_assert!(index < self.slots.len());
+        // SAFETY: G1: it holds a value.
+        Some(unsafe { self.slots.get_unchecked_mut(index).assume_init_mut() })
+    }
+
+    /// Gives up the first value, which stays where it is until the queue is changed: by a push, or by
+    /// what takes one from its middle.
+    ///
+    /// # Safety
+    /// There is one, and the caller has it from here on, in place.
+    #[inline(always)]
+    pub(super) unsafe fn give_up_front(&mut self) {
+        debug_assert!(!self.is_empty());
+        self.first = self.first.wrapping_add(1);
+    }
+
+    /// Takes out the first value that `is_wanted`, with how many were before it; the others keep
+    /// their order.
+    pub(super) fn take_first(
+        &mut self,
+        mut is_wanted: impl FnMut(&T) -> bool,
+    ) -> Option<(usize, T)> {
+        let before = (0..self.len()).find(|before| {
+            let slot = &self.slots[self.index(self.first.wrapping_add(*before))];
             // SAFETY: G1: it holds a value.
             is_wanted(unsafe { slot.assume_init_ref() })
         })?;
-        for before in (0..position).rev() {
-            let (index, next) = (self.index(before), self.index(before + 1));
+        for before in (0..before).rev() {
+            let position = self.first.wrapping_add(before);
+            let (index, next) = (self.index(position), self.index(position.wrapping_add(1)));
             self.slots.swap(index, next);
         }
-        self.pop()
+        self.pop().map(|value| (before, value))
     }
 
     #[cold]
@@ -112,14 +144,15 @@ impl<T> Fifo<T> {
     }
 
     fn grow_to(&mut self, slots: usize) {
-        debug_assert!(slots.is_power_of_two() && slots >= self.len);
+        debug_assert!(slots.is_power_of_two() && slots >= self.len());
         let mut larger = Box::new_uninit_slice(slots);
-        for (before, slot) in larger.iter_mut().enumerate().take(self.len) {
+        for before in 0..self.len() {
+            let position = self.first.wrapping_add(before);
             // SAFETY: G1: it holds a value, which moves; the old slots are freed as they are.
-            slot.write(unsafe { self.slots[self.index(before)].assume_init_read() });
+            let value = unsafe { self.slots[self.index(position)].assume_init_read() };
+            larger[position & (slots - 1)].write(value);
         }
         self.slots = larger;
-        self.first = 0;
     }
 }
 
@@ -145,7 +178,7 @@ impl<T> Default for Fifo<T> {
         Self {
             slots: Box::default(),
             first: 0,
-            len: 0,
+            end: 0,
         }
     }
 }
@@ -190,8 +223,9 @@ mod tests {
                 6 => {
                     let wanted = |n: u64| n % 7 == seed % 7;
                     let position = theirs.iter().position(|n| wanted(*n));
-                    let expected = position.and_then(|position| theirs.remove(position));
-                    assert_eq!(ours.take_first(|n| wanted(**n)).map(|n| *n), expected);
+                    let expected = position.map(|at| (at, theirs.remove(at).unwrap()));
+                    let taken = ours.take_first(|n| wanted(**n));
+                    assert_eq!(taken.map(|(at, n)| (at, *n)), expected);
                 }
                 _ if number % 50 == 0 => {
                     while let Some(n) = ours.pop() {

@@ -41,7 +41,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         let owed = self.markers.owed_at_end([&self.main, &self.urgent], &[]);
         let any = !owed.is_empty();
         let owed = owed.into_iter().map(Envelope::Marker);
-        self.queues.later.extend(owed);
+        self.queues.queue.extend(owed);
         any
     }
 
@@ -84,8 +84,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         let mut returned = Vec::new();
         let all = core::mem::take(&mut queues.urgent)
             .chain(urgent.iter())
-            .chain(core::mem::take(&mut queues.batch))
-            .chain(core::mem::take(&mut queues.later))
+            .chain(core::iter::from_fn(|| queues.pop()))
             .chain(main.iter())
             .inspect(|envelope| {
                 if let Envelope::Marker(id) = envelope {

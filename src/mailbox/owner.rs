@@ -117,7 +117,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
     pub fn post_own(&mut self, letter: L) -> Result<(), QuiescedError<L>> {
         match self.state {
             State::Open => {
-                self.queues.later.push(Envelope::Letter(letter));
+                self.queues.queue.push(Envelope::Letter(letter));
                 Ok(())
             }
             _ => Err(QuiescedError(letter)),
@@ -141,13 +141,13 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
     /// A place at the end of the next batch for something of the owner's own, in any state.
     #[inline(always)]
     pub(crate) fn vacant(&mut self) -> Vacant<'_, Envelope<O, L>> {
-        self.queues.later.vacant()
+        self.queues.queue.vacant()
     }
 
     /// Puts an envelope of the owner's own at the end of the next batch, in any state.
     #[inline(always)]
     pub(crate) fn keep(&mut self, envelope: Envelope<O, L>) {
-        self.queues.later.push(envelope);
+        self.queues.queue.push(envelope);
     }
 
     /// The same for an urgent one.
@@ -186,18 +186,18 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
     /// As [`begin_batch`](Self::begin_batch), by a thread that is known to be the owner's.
     #[inline]
     pub(crate) fn refill_batch(&mut self) -> bool {
-        if self.queues.batch.is_empty() {
-            core::mem::swap(&mut self.queues.batch, &mut self.queues.later);
+        if self.queues.batch() == 0 {
             if self.main.has_letters() {
-                let taken = self.main.drain_to(&mut self.queues.batch, self.batch_max);
+                let taken = self.main.drain_to(&mut self.queues.queue, self.batch_max);
                 self.note_depth(taken);
             }
-            if self.queues.batch.is_empty() {
+            self.queues.begin_batch();
+            if self.queues.batch() == 0 {
                 // There is nothing that urgent letters would have to give way to.
                 self.queues.took_ordinary();
             }
         }
-        !self.queues.batch.is_empty() || self.has_urgent()
+        self.queues.batch() > 0 || self.has_urgent()
     }
 
     fn note_depth(&self, taken: usize) {
@@ -220,20 +220,35 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
                     self.queues.took_urgent();
                     return Some(self.hand_out(envelope));
                 }
-            } else if self.queues.batch.is_empty() {
+            } else if self.queues.batch() == 0 {
                 return None;
             }
         }
-        let envelope = self.queues.batch.pop()?;
+        let envelope = self.queues.pop_batch()?;
         self.queues.took_ordinary();
         Some(self.hand_out(envelope))
     }
 
-    /// Takes the next of the batch where there is nothing urgent; to be handed out.
+    /// The next of the batch, where there is nothing urgent: to be run in place, or taken.
     #[inline(always)]
-    pub(crate) fn pop_batch(&mut self) -> Option<Envelope<O, L>> {
+    pub(crate) fn front_of_batch(&mut self) -> Option<&mut Envelope<O, L>> {
         self.queues.took_ordinary();
-        self.queues.batch.pop()
+        self.queues.front_of_batch()
+    }
+
+    /// Takes what `front_of_batch` has shown; to be handed out.
+    pub(crate) fn pop_batch(&mut self) -> Option<Envelope<O, L>> {
+        self.queues.pop_batch()
+    }
+
+    /// Gives up what `front_of_batch` has shown. It stays where it is until the mailbox is changed.
+    ///
+    /// # Safety
+    /// It has shown one, and the caller has that from here on, in place.
+    #[inline(always)]
+    pub(crate) unsafe fn give_up_front(&mut self) {
+        // SAFETY: M5: as the caller says.
+        unsafe { self.queues.give_up_front() };
     }
 
     /// Takes the next letter, if there is one: an urgent one, else one of the batch, else the
@@ -252,16 +267,14 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
             return Ok(self.hand_out(envelope));
         }
         self.queues.took_ordinary();
-        let queued = self.queues.batch.pop();
-        let queued = queued.or_else(|| self.queues.later.pop());
-        match queued.or_else(|| self.main.try_take().ok()) {
+        match self.queues.pop().or_else(|| self.main.try_take().ok()) {
             Some(envelope) => Ok(self.hand_out(envelope)),
             None => self.nothing_to_take(Priority::MIN, Deferrable::Hidden),
         }
     }
 
     fn has_ordinary(&self) -> bool {
-        !self.queues.batch.is_empty() || !self.queues.later.is_empty() || self.main.has_letters()
+        !self.queues.queue.is_empty() || self.main.has_letters()
     }
 
     /// Takes the oldest letter with at least this priority, urgent ones first; deferrable letters

@@ -1,7 +1,9 @@
 //! What the owner has taken out of the rings and not run yet.
 //!
-//! Q1. Everything in `urgent` is older than what lies in the urgent ring; everything in `batch` is
-//!     older than `later`, and what a yield has skipped is older than what lies in the main ring.
+//! Q1. Everything in `urgent` is older than what lies in the urgent ring. What is before `batch_end`
+//!     in `queue` is the batch; behind them are the owner's own posts since it was begun and what a
+//!     yield has skipped, which is older than what lies in the main ring.
+//! Q2. `batch_end` is a position from the first of `queue` to the one behind its last.
 
 use super::envelope::{Deferrable, Envelope, MarkerId};
 use super::fifo::Fifo;
@@ -15,10 +17,10 @@ pub const URGENT_RUN_MAX: u32 = 8;
 pub(super) struct Queues<O, L> {
     /// Urgent letters that the owner posted, and those a yield has skipped.
     pub(super) urgent: Fifo<Envelope<O, L>>,
-    /// What is left of the batch being worked off.
-    pub(super) batch: Fifo<Envelope<O, L>>,
-    /// The owner's own posts, and what a yield has skipped: for the next batch.
-    pub(super) later: Fifo<Envelope<O, L>>,
+    /// What is left of the batch being worked off, and then what is for the next one.
+    pub(super) queue: Fifo<Envelope<O, L>>,
+    /// The position behind the last of the batch.
+    batch_end: usize,
     /// Urgent letters handed out since an ordinary one was.
     urgent_run: u32,
     /// There may be more in the urgent ring than has been noted.
@@ -40,22 +42,14 @@ impl Filter<'_> {
             .unwrap_or_else(self.of_marker);
         priority >= self.least
     }
-
-    /// Takes the oldest that is shown.
-    pub(super) fn take<O, L: Letter<O>>(
-        &self,
-        queue: &mut Fifo<Envelope<O, L>>,
-    ) -> Option<Envelope<O, L>> {
-        queue.take_first(|envelope| self.shows(envelope))
-    }
 }
 
 impl<O, L> Queues<O, L> {
     pub(super) fn new(batch_max: usize, urgent_max: usize) -> Self {
         Self {
             urgent: Fifo::with_capacity(urgent_max),
-            batch: Fifo::with_capacity(batch_max),
-            later: Fifo::with_capacity(batch_max),
+            queue: Fifo::with_capacity(batch_max.saturating_mul(2)),
+            batch_end: 0,
             urgent_run: 0,
             more_urgent: false,
         }
@@ -63,12 +57,62 @@ impl<O, L> Queues<O, L> {
 
     #[inline]
     pub(super) fn len(&self) -> usize {
-        self.urgent.len() + self.batch.len() + self.later.len()
+        self.urgent.len() + self.queue.len()
     }
 
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// How many are left of the batch.
+    #[inline(always)]
+    pub(super) fn batch(&self) -> usize {
+        self.batch_end.wrapping_sub(self.queue.positions().0)
+    }
+
+    /// All that is in the queue is the batch from here on.
+    #[inline(always)]
+    pub(super) fn begin_batch(&mut self) {
+        self.batch_end = self.queue.positions().1;
+    }
+
+    /// The first of the batch.
+    #[inline(always)]
+    pub(super) fn front_of_batch(&mut self) -> Option<&mut Envelope<O, L>> {
+        if self.batch() == 0 {
+            return None;
+        }
+        self.queue.front_mut()
+    }
+
+    /// Gives up the first of the batch, which stays in place until the queue is changed.
+    ///
+    /// # Safety
+    /// There is one, and the caller has it from here on.
+    #[inline(always)]
+    pub(super) unsafe fn give_up_front(&mut self) {
+        // SAFETY: Q2: the batch is the front of the queue, and the caller takes it over.
+        unsafe { self.queue.give_up_front() };
+    }
+
+    /// Takes the first of the batch.
+    #[inline(always)]
+    pub(super) fn pop_batch(&mut self) -> Option<Envelope<O, L>> {
+        if self.batch() == 0 {
+            return None;
+        }
+        self.queue.pop()
+    }
+
+    /// Takes the first of the queue, of the batch or not.
+    pub(super) fn pop(&mut self) -> Option<Envelope<O, L>> {
+        let of_batch = self.batch() > 0;
+        let envelope = self.queue.pop();
+        if !of_batch {
+            self.batch_end = self.queue.positions().0;
+        }
+        envelope
     }
 
     /// Whether it is an ordinary letter's turn although there are urgent ones.
@@ -106,9 +150,19 @@ impl<O, L: Letter<O>> Queues<O, L> {
     }
 
     fn take_shown_urgent(&mut self, filter: Filter<'_>) -> Option<Envelope<O, L>> {
-        let urgent = filter.take(&mut self.urgent)?;
+        let (_, urgent) = self.urgent.take_first(|envelope| filter.shows(envelope))?;
         self.took_urgent();
         Some(urgent)
+    }
+
+    fn take_queued(&mut self, filter: Filter<'_>) -> Option<Envelope<O, L>> {
+        let batch = self.batch();
+        let (before, envelope) = self.queue.take_first(|envelope| filter.shows(envelope))?;
+        if before >= batch {
+            // Those of the batch are one position further on now.
+            self.batch_end = self.batch_end.wrapping_add(1);
+        }
+        Some(envelope)
     }
 
     fn take_shown_ordinary(
@@ -116,16 +170,14 @@ impl<O, L: Letter<O>> Queues<O, L> {
         filter: Filter<'_>,
         main: &mut Consumer<Envelope<O, L>>,
     ) -> Option<Envelope<O, L>> {
-        let queued = filter.take(&mut self.batch);
-        let queued = queued.or_else(|| filter.take(&mut self.later));
-        let found = queued.or_else(|| {
+        let found = self.take_queued(filter).or_else(|| {
             // Not for as long as others post what is hidden.
             for _ in 0..main.len() {
                 let envelope = main.try_take().ok()?;
                 if filter.shows(&envelope) {
                     return Some(envelope);
                 }
-                self.later.push(envelope);
+                self.queue.push(envelope);
             }
             None
         })?;

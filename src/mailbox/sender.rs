@@ -241,7 +241,7 @@ impl<O, L: Letter<O>> Sender<O, L> {
     }
 
     #[cold]
-    fn rejected<T>(&self, error: PostError<T>) -> PostError<T> {
+    pub(crate) fn rejected<T>(&self, error: PostError<T>) -> PostError<T> {
         self.shared.rejected.increment();
         error
     }

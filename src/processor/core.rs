@@ -3,6 +3,8 @@
 //! C1. No borrow of the mailbox or the timers is held while caller code runs, but for what runs in
 //!     a wait strategy or a letter's own description of itself; a handle that finds one held goes
 //!     the way of other threads.
+//! C3. A letter that is run in place was given up by the queue it lies in, and is moved out of there
+//!     before any caller code runs that could change the queue.
 //! C2. A look for letters runs no caller code and changes nothing; so while it lasts nobody on this
 //!     thread, which alone has the core, begins to change the mailbox.
 
@@ -14,14 +16,14 @@ use super::pace::Pace;
 use super::stats::nanos;
 use super::timers::{Place, Timers};
 use super::yielding::YieldError;
-use crate::letter::{Describe, Letter, Priority};
+use crate::letter::{Describe, Letter, Mail, Outcome, Priority};
 use crate::mailbox::Callback as MarkerCallback;
 use crate::mailbox::{
     Deferrable, Envelope, Mailbox, MarkerId, PostError, Sender, State, TakeError, Taken, Token,
 };
 use crate::ring::Waited;
 use crate::sync::Arc;
-use core::cell::{Cell, RefCell};
+use core::cell::{Cell, RefCell, RefMut};
 use std::time::Instant;
 
 /// See above.
@@ -243,17 +245,73 @@ impl<O, L: Letter<O>> Core<O, L> {
         }
     }
 
+    /// Runs the next letter of the batch, where nothing is urgent and the owner is the processor's
+    /// alone. A letter goes from where it was written to its run without a move between: this is the
+    /// path of most. `Ok(false)`: the batch is worked off.
     #[inline(always)]
-    pub(super) fn run_letter(&self, letter: impl Letter<O>, owner: &mut O) -> Result<(), Failure> {
-        self.link.stats.letters[letter.kind().index()].add(1);
+    pub(super) fn run_front(
+        &self,
+        mut mailbox: RefMut<'_, Mailbox<O, L>>,
+        owner: &mut O,
+    ) -> Result<bool, Failure> {
+        let Some(front) = mailbox.front_of_batch() else {
+            return Ok(false);
+        };
+        let Taken::Letter(letter) = front else {
+            let other = mailbox.pop_batch().map(|other| mailbox.hand_out(other));
+            drop(mailbox);
+            if let Some(other) = other {
+                self.run_other(other, owner)?;
+            }
+            return Ok(true);
+        };
         let what = letter.describe();
-        self.pace.running(what);
-        let timed = self.pace.start_of_letter(&*self.link.clock);
-        let outcome = letter.run(owner);
+        let timed = self.before_letter(letter);
+        let place: *mut L = letter;
+        // SAFETY: C3: it was shown, and is run right below.
+        unsafe { mailbox.give_up_front() };
+        drop(mailbox);
+        // SAFETY: C3: nothing changes the mailbox between the line above and the letter's move out
+        // of its place, which is the first that is done here.
+        let outcome = unsafe { L::run_in_place(place, owner) };
+        self.after_letter(timed, what, outcome).map(|()| true)
+    }
+
+    /// Counts a letter that is about to run; the time, if it is to be timed.
+    #[inline(always)]
+    fn before_letter(&self, letter: &L) -> Option<Instant> {
+        self.link.stats.letters[letter.kind().index()].add(1);
+        self.pace.running(letter.describe());
+        self.pace.start_of_letter(&*self.link.clock)
+    }
+
+    #[inline(always)]
+    fn after_letter(
+        &self,
+        timed: Option<Instant>,
+        what: Describe,
+        outcome: Outcome,
+    ) -> Result<(), Failure> {
         if let Some(start) = timed {
             self.end_of_letter(start);
         }
         outcome.map_err(|error| Failure::error(what.text(), error))
+    }
+
+    fn run_letter(&self, letter: L, owner: &mut O) -> Result<(), Failure> {
+        let what = letter.describe();
+        let timed = self.before_letter(&letter);
+        let outcome = letter.run(owner);
+        self.after_letter(timed, what, outcome)
+    }
+
+    fn run_mail(&self, mail: Mail<O>, owner: &mut O) -> Result<(), Failure> {
+        self.link.stats.letters[mail.kind().index()].add(1);
+        let what = mail.describe();
+        self.pace.running(what);
+        let timed = self.pace.start_of_letter(&*self.link.clock);
+        let outcome = mail.run(owner);
+        self.after_letter(timed, what, outcome)
     }
 
     #[cold]
@@ -267,7 +325,7 @@ impl<O, L: Letter<O>> Core<O, L> {
     pub(super) fn run_other(&self, taken: Taken<O, L>, owner: &mut O) -> Result<(), Failure> {
         match taken {
             Taken::Letter(letter) => self.run_letter(letter, owner),
-            Taken::Mail(mail) => self.run_letter(*mail, owner),
+            Taken::Mail(mail) => self.run_mail(*mail, owner),
             Taken::Marker(id) => self.run_marker(id, owner),
             Taken::Token(token, _) => match Work::of(token) {
                 Work::Timer(place) => self.run_timer(place, owner),
@@ -307,7 +365,10 @@ impl<O, L: Letter<O>> Core<O, L> {
         deferrable: Deferrable,
         owner: &mut O,
     ) -> Result<bool, YieldError> {
-        if self.is_stopping() {
+        // While it finishes, that all is done is no reason.
+        if self.is_stopping()
+            && (self.phase.has_failed.get() || self.phase.follow_ups_left.get().is_none())
+        {
             return Err(YieldError::Cancelled);
         }
         self.fire_timers();
@@ -320,10 +381,19 @@ impl<O, L: Letter<O>> Core<O, L> {
             Err(_) => return Err(YieldError::NotOwner),
         };
         match taken {
-            Ok(taken) => match self.run(taken, owner) {
-                Ok(()) => Ok(true),
-                Err(failure) => Err(self.fail_in_yield(failure)),
-            },
+            Ok(taken) => {
+                let outer = self.pace.what();
+                match self.run(taken, owner) {
+                    Ok(()) => {
+                        self.pace.running(outer);
+                        Ok(true)
+                    }
+                    Err(failure) => {
+                        self.pace.running(outer);
+                        Err(self.fail_in_yield(failure))
+                    }
+                }
+            }
             Err(TakeError::Empty) => Ok(false),
             Err(_) => Err(YieldError::Closed),
         }
@@ -379,7 +449,10 @@ impl<O, L: Letter<O>> Core<O, L> {
         if self.sender.is_raised() {
             self.meet_control();
         }
-        let mailbox = self.mailbox.borrow();
+        // In use (C1), it is not idle.
+        let Ok(mailbox) = self.mailbox.try_borrow() else {
+            return false;
+        };
         !self.phase.is_available.get()
             && !mailbox.has_letters()
             && mailbox.state() == State::Open

@@ -66,6 +66,13 @@ impl<O> Exclusive<O> {
     pub fn try_lock(&self) -> Option<HandoffGuard<'_, O>> {
         self.lock.try_lock()
     }
+
+    /// Whether somebody waits for the owner, a letter as a rule: no promise that it still does. By
+    /// this a source may choose when to let go.
+    #[must_use]
+    pub fn has_waiters(&self) -> bool {
+        self.lock.has_waiters()
+    }
 }
 
 impl<O> Clone for Exclusive<O> {

@@ -345,7 +345,9 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
             core.post_own(envelope, lane == Lane::Urgent)
         }) {
             Ok(Ok(())) => return Ok(()),
-            Ok(Err(refused @ OwnPost::Closed(_))) => return Err(refused.into()),
+            Ok(Err(refused @ OwnPost::Closed(_))) => {
+                return Err(self.sender.rejected(refused.into()));
+            }
             Ok(Err(OwnPost::InUse(envelope))) | Err(envelope) => envelope,
         };
         post(&self.sender, envelope)

@@ -46,11 +46,15 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
     /// With [`OnFailure::Propagate`](super::OnFailure::Propagate), if a letter does.
     pub fn finish(&mut self) -> Finished<O, L> {
         let mut ran = 0;
-        let failure = if self.core.phase.has_failed.get() {
-            self.core.take_failure()
-        } else {
+        if self.failed.is_none() {
             self.begin_finish();
-            self.guarded(|this| this.run_out(&mut ran)).err()
+        }
+        let failure = loop {
+            match self.guarded(|this| this.run_out(&mut ran)) {
+                Ok(Some(())) => break None,
+                Ok(None) => {}
+                Err(failure) => break Some(failure),
+            }
         };
         Finished {
             ran,
@@ -74,14 +78,15 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
         let core = &**core;
         current::enter(core, || {
             loop {
+                // That all is done, or the loop suspended, is no reason to end sooner.
+                if core.is_stopping() && core.phase.has_failed.get() {
+                    return Err(core.take_failure().unwrap_or_else(Failure::again));
+                }
                 let taken = core.mailbox.borrow_mut().take();
                 // Quiesced: nothing is left, and what was being posted has come.
                 let Ok(taken) = taken else { return Ok(()) };
                 *ran += 1;
                 owner.with(|owner| core.run(taken, owner))?;
-                if core.phase.has_failed.get() {
-                    return Err(core.take_failure().unwrap_or_else(Failure::again));
-                }
             }
         })
     }

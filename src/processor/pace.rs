@@ -83,6 +83,12 @@ impl Pace {
         self.what.set(Describe::Known("default action"));
     }
 
+    /// What runs.
+    #[inline]
+    pub(super) fn what(&self) -> Describe {
+        self.what.get()
+    }
+
     /// What ran last.
     pub(super) fn ran_last(&self) -> &'static str {
         self.what.get().text()

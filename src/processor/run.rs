@@ -8,10 +8,9 @@ use super::exclusive::Holder;
 use super::executor::Executor;
 use super::failure::{Failure, OnFailure};
 use crate::letter::{IntoOutcome, Letter, Mail, Outcome};
-use crate::mailbox::{
-    Marker, MarkerCounters, MarkerOptions, State, Taken, TooManyMarkers, Undelivered,
-};
+use crate::mailbox::{Marker, MarkerCounters, MarkerOptions, State, TooManyMarkers, Undelivered};
 use crate::ring::{Budget, CapacityError, Stopwatch, Waited};
+use crate::wait::Handoff;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Runs one owner's letters and its default action, on whichever thread calls
@@ -25,6 +24,8 @@ pub struct MailboxProcessor<O, L = Mail<O>, A = NoAction> {
     action: A,
     on_failure: OnFailure,
     hook: Option<Hook>,
+    /// What it has failed by, once and for all.
+    pub(super) failed: Option<Failure>,
     pub(super) follow_ups_max: usize,
 }
 
@@ -104,6 +105,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
             action,
             on_failure,
             hook,
+            failed: None,
             follow_ups_max,
         }
     }
@@ -153,8 +155,11 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
     }
 
     /// Calls `f` with the owner; in exclusive mode, when it is its turn.
+    ///
+    /// Meanwhile this is the owner's thread: what `f` posts goes to the owner's own queue.
     pub fn with_owner<R>(&mut self, f: impl FnOnce(&mut O) -> R) -> R {
-        self.owner.with(f)
+        self.core.sender.owned_by_this_thread();
+        current::enter(&*self.core, || self.owner.with(f))
     }
 
     /// Runs letters and the default action until the loop is suspended or all is done; sleeps where
@@ -171,12 +176,13 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
     /// # Panics
     /// With [`OnFailure::Propagate`], if the letter or the default action does.
     pub fn run(&mut self) -> Result<Ended, Failure> {
-        self.guarded(|this| {
-            this.turns(None).map(|step| match step {
-                Step::Ended(ended) => ended,
-                Step::More | Step::Idle => unreachable!("a loop without a budget ends"),
-            })
-        })
+        loop {
+            match self.guarded(|this| this.turns(None))? {
+                Some(Step::Ended(ended)) => return Ok(ended),
+                Some(Step::More | Step::Idle) => unreachable!("a loop without a budget ends"),
+                None => {}
+            }
+        }
     }
 
     /// Runs letters and the default action within a budget, and never sleeps. Letters and calls of
@@ -200,7 +206,9 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
     /// # Panics
     /// As [`run`](Self::run).
     pub fn step(&mut self, budget: Budget) -> Result<Step, Failure> {
-        self.guarded(|this| this.turns(Some(budget)))
+        let step = self.guarded(|this| this.turns(Some(budget)))?;
+        // Where it skipped a failure, the rest of the budget is given back.
+        Ok(step.unwrap_or(Step::More))
     }
 
     /// Runs until there is no letter and the default action is suspended, and never sleeps. With a
@@ -212,47 +220,62 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
     /// # Panics
     /// As [`run`](Self::run).
     pub fn run_until_idle(&mut self) -> Result<Step, Failure> {
-        self.step(Budget::letters(usize::MAX))
+        loop {
+            match self.step(Budget::letters(usize::MAX))? {
+                // It skipped a failure.
+                Step::More => {}
+                step => return Ok(step),
+            }
+        }
     }
 
-    /// Runs `body` as the owner's thread, and deals with what fails in it, until it returns or the
-    /// processor has failed.
+    /// Runs `body` as the owner's thread, and deals with what fails in it. `Ok(None)`: that was
+    /// skipped.
     pub(super) fn guarded<R>(
         &mut self,
-        mut body: impl FnMut(&mut Self) -> Result<R, Failure>,
-    ) -> Result<R, Failure> {
+        body: impl FnOnce(&mut Self) -> Result<R, Failure>,
+    ) -> Result<Option<R>, Failure> {
+        if let Some(failure) = &self.failed {
+            return Err(failure.clone());
+        }
         self.core.sender.owned_by_this_thread();
         self.core
             .link
             .stats
             .started
             .get_or_init(|| self.core.link.clock.now());
-        loop {
-            // What was half done is put right by guards on the way out, and a letter that panicked
-            // is gone.
-            let failure = match catch_unwind(AssertUnwindSafe(|| body(self))) {
-                Ok(Ok(done)) => return Ok(done),
-                Ok(Err(failure)) => failure,
-                Err(payload) => Failure::panic(self.core.pace.ran_last(), payload),
-            };
-            self.fail(&failure)?;
-        }
+        // What was half done is put right by guards on the way out, and a letter that panicked is
+        // gone.
+        let failure = match catch_unwind(AssertUnwindSafe(|| body(self))) {
+            Ok(Ok(done)) => return Ok(Some(done)),
+            Ok(Err(failure)) => failure,
+            Err(payload) => Failure::panic(self.core.pace.ran_last(), payload),
+        };
+        self.fail(&failure).map(|()| None)
     }
 
     /// Counts and reports a failure; `Ok` if the processor goes on.
     #[cold]
     fn fail(&mut self, failure: &Failure) -> Result<(), Failure> {
         self.core.link.stats.failures.add(1);
-        if let Some(hook) = &mut self.hook {
-            hook(failure);
+        let goes_on = self.on_failure == OnFailure::Skip && !self.core.phase.has_failed.get();
+        if !goes_on {
+            self.core.phase.fail();
+            self.core.mailbox.borrow_mut().quiesce();
+            self.failed = Some(failure.clone());
         }
-        match self.on_failure {
-            OnFailure::Skip if !self.core.phase.has_failed.get() => return Ok(()),
-            OnFailure::Abort => std::process::abort(),
-            _ => {}
+        // Its panic goes out, when all else is settled.
+        let hooked = match &mut self.hook {
+            Some(hook) => catch_unwind(AssertUnwindSafe(|| hook(failure))),
+            None => Ok(()),
+        };
+        if self.on_failure == OnFailure::Abort {
+            std::process::abort();
         }
-        self.core.phase.fail();
-        self.core.mailbox.borrow_mut().quiesce();
+        hooked.unwrap_or_else(|payload| resume_unwind(payload));
+        if goes_on {
+            return Ok(());
+        }
         if self.on_failure == OnFailure::Propagate
             && let Some(payload) = failure.take_panic()
         {
@@ -385,23 +408,15 @@ fn batch<O, L: Letter<O>>(
             drop(mailbox);
             owner.with(|owner| core.run_other(taken, owner))?;
         } else {
-            // The letter goes from the queue to its run by one move: this is the path of most.
-            match mailbox.pop_batch() {
-                Some(Taken::Letter(letter)) => {
+            let ran = match owner {
+                Holder::Alone(owner) => core.run_front(mailbox, owner)?,
+                Holder::Shared(lock) => {
                     drop(mailbox);
-                    match owner {
-                        Holder::Alone(owner) => core.run_letter(letter, owner)?,
-                        Holder::Shared(lock) => {
-                            core.run_other(Taken::Letter(letter), &mut lock.lock())?;
-                        }
-                    }
+                    run_locked(core, lock)?
                 }
-                Some(other) => {
-                    let other = mailbox.hand_out(other);
-                    drop(mailbox);
-                    owner.with(|owner| core.run_other(other, owner))?;
-                }
-                None => return Ok(Turn::Go),
+            };
+            if !ran {
+                return Ok(Turn::Go);
             }
         }
         if let Some(allowed) = &mut allowed {
@@ -410,6 +425,17 @@ fn batch<O, L: Letter<O>>(
         if core.is_stopping() {
             return stopping(core).map(Turn::Ended);
         }
+    }
+}
+
+/// Runs the next of the batch when the lock is had; `Ok(false)`: the batch is worked off.
+#[cold]
+fn run_locked<O, L: Letter<O>>(core: &Core<O, L>, lock: &Handoff<O>) -> Result<bool, Failure> {
+    let mut owner = lock.lock();
+    let taken = core.mailbox.borrow_mut().try_take_from_batch();
+    match taken {
+        Some(taken) => core.run_other(taken, &mut owner).map(|()| true),
+        None => Ok(false),
     }
 }
 

@@ -68,8 +68,8 @@ impl Timer {
     /// What the callback has captured is dropped on the owner's thread, when the owner looks for
     /// timers next: that is soon while it has work, and where it sleeps, when its sleep ends.
     pub fn cancel(&self) -> bool {
-        // Acquire: pairs with Release in `end`; a run that is over is seen by whom it refuses.
-        let mut word = self.state.word.load(order!(v4, Acquire));
+        // Relaxed: a first guess for the exchange; whom it refuses learns no more.
+        let mut word = self.state.word.load(Relaxed);
         loop {
             match word {
                 CANCELLED => return true,
@@ -78,14 +78,14 @@ impl Timer {
                 _ => {}
             }
             // AcqRel: pairs with Release in `end`: the runs that are over are seen here; and with
-            // Acquire in `give_up`: what came before the cancel is seen where it is met.
-            // Acquire: as above.
-            match self.state.word.compare_exchange_weak(
-                word,
-                CANCELLED,
-                order!(v, AcqRel),
-                order!(v4, Acquire),
-            ) {
+            // Acquire in `give_up` and `is_pending`: what came before the cancel is seen where it
+            // is met.
+            // Relaxed: as above.
+            match self
+                .state
+                .word
+                .compare_exchange_weak(word, CANCELLED, order!(v, AcqRel), Relaxed)
+            {
                 Ok(_) => {
                     self.state.leave_wheel();
                     return true;
@@ -98,7 +98,7 @@ impl Timer {
     /// Whether it may still run: it is armed, due, or running and periodic.
     #[must_use]
     pub fn is_pending(&self) -> bool {
-        // Acquire: pairs with Release in `end`; what the run did is seen once it is over.
+        // Acquire: pairs with Release in `cancel`; who finds it cancelled sees what came before.
         match self.state.word.load(order!(v1, Acquire)) {
             WAITING => true,
             RUNNING => self.state.is_periodic,
@@ -120,7 +120,7 @@ impl State {
     /// After a run; whether it goes on.
     pub(super) fn end(&self) -> bool {
         let next = if self.is_periodic { WAITING } else { DONE };
-        // Release: pairs with Acquire in `is_pending` and `cancel`; the run comes first.
+        // Release: pairs with Acquire in `cancel`; the run comes first.
         // Relaxed: `give_up` acquires.
         self.word
             .compare_exchange(RUNNING, next, order!(v3, Release), Relaxed)
@@ -142,7 +142,12 @@ impl State {
     #[must_use]
     pub(super) fn enter_wheel(&self, key: Key) -> bool {
         // Relaxed: TS2, of one word alone.
-        self.place.swap(key.to_bits(), Relaxed) != GONE
+        let before = self.place.swap(key.to_bits(), Relaxed);
+        #[cfg(mailring_loom)]
+        if crate::sync::order::is_weakened("gone") {
+            return true;
+        }
+        before != GONE
     }
 
     /// Has the owner throw it out.

@@ -151,6 +151,10 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
     /// owner's.
     pub fn suspend_action(&self, reason: Reason) -> Option<Suspension> {
         self.on_owner((), |core, ()| {
+            if core.sender.is_raised() {
+                // What was resumed before this call is not resumed after it.
+                core.meet_control();
+            }
             Suspension::new(core.phase.suspend_action(reason), &self.link)
         })
         .ok()
