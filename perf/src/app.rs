@@ -84,6 +84,8 @@ fn measure(registry: &Registry, command: &Command, common: &Common) -> Result<Ex
         Command::Hiccup(args) => planner.hiccup(args),
         Command::Idle(args) => planner.idle(args)?,
         Command::Cores(args) => planner.cores(args)?,
+        Command::Mail(args) => planner.mail(args)?,
+        Command::Loop(args) => planner.turns(args)?,
         Command::Diff(_) | Command::List => unreachable!("these measure nothing"),
     };
     // Before anything is measured: a path that cannot be written must not cost a run.
@@ -135,7 +137,9 @@ fn run_plan(
     };
     for planned in &plan.cases {
         let mut series = run::measure(site, planned, &progress)?;
-        ratios::add(&mut series, |subject| choice.reference_for(subject));
+        ratios::add(&mut series, |subject| {
+            choice.reference_for(subject, planned.case.workload)
+        });
         if !series.is_empty() {
             let table = table::table(&series, &planned.left_out, styles);
             tables = tables.and(progress.print(&(table + "\n")));
@@ -156,6 +160,7 @@ fn highest(command: &Command) -> Duration {
     match command {
         Command::Rtt(args) => args.highest,
         Command::Latency(args) => args.highest,
+        Command::Mail(args) => args.highest,
         _ => Duration::from_secs(60),
     }
 }

@@ -19,6 +19,49 @@ pub enum Workload {
     Idle,
     /// Round trips of a cache line between each two CPUs.
     Cores,
+    /// What it costs to hand work to an owner.
+    Mail,
+    /// What a turn of an owner's loop costs.
+    Loop,
+}
+
+/// What exactly is measured of an owner: the first ones of its mail, the others of its loop.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// Small mails from other threads, as fast as they go.
+    AcrossCores,
+    /// Small mails from the owner to itself.
+    SelfPost,
+    /// A marker that is pending is posted once more.
+    Marker,
+    /// From post to run, for an owner that sleeps.
+    Parked,
+    /// From post to run, for an owner that does something else in between.
+    Busy,
+    /// A turn without a mail, and with nothing else to do.
+    Turn,
+    /// The same while a timer is armed.
+    Timer,
+    /// A yield that finds nothing.
+    Yield,
+    /// The question whether there is a mail.
+    Interrupt,
+}
+
+impl Part {
+    /// Those of mail.
+    pub const MAIL: [Self; 5] = [
+        Self::AcrossCores,
+        Self::SelfPost,
+        Self::Marker,
+        Self::Parked,
+        Self::Busy,
+    ];
+    /// Those of the loop.
+    pub const LOOP: [Self; 4] = [Self::Turn, Self::Timer, Self::Yield, Self::Interrupt];
 }
 
 /// Who waits, and how.
@@ -88,6 +131,9 @@ pub struct Case {
     /// Between which two CPUs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_pair: Option<[usize; 2]>,
+    /// What exactly is measured of an owner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<Part>,
 }
 
 impl Case {
@@ -107,7 +153,20 @@ impl Case {
             think_ns: None,
             time: None,
             cpu_pair: None,
+            part: None,
         }
+    }
+
+    /// Whether mails or letters come at a given rate, and each is timed.
+    #[must_use]
+    pub fn is_open_loop(&self) -> bool {
+        self.workload == Workload::Latency || matches!(self.part, Some(Part::Parked | Part::Busy))
+    }
+
+    /// Whether mails or letters come as fast as they go, so that they make so many a second.
+    #[must_use]
+    pub fn is_stream(&self) -> bool {
+        self.workload == Workload::Throughput || self.part == Some(Part::AcrossCores)
     }
 
     /// Threads that run in it at once.
@@ -118,6 +177,10 @@ impl Case {
             Workload::Throughput | Workload::Latency => self.producers + 1,
             Workload::Rtt | Workload::Cores => 2,
             Workload::Idle => 1,
+            Workload::Mail | Workload::Loop => match self.part {
+                Some(Part::AcrossCores | Part::Parked | Part::Busy) => self.producers + 1,
+                _ => 1,
+            },
         }
     }
 
@@ -129,6 +192,13 @@ impl Case {
             Workload::Rtt | Workload::Cores => "ns/round trip",
             Workload::Latency | Workload::Hiccup => "ns",
             Workload::Idle => "% of a CPU",
+            Workload::Mail | Workload::Loop => match self.part {
+                Some(Part::Parked | Part::Busy) => "ns",
+                Some(Part::Marker) => "ns/post",
+                Some(Part::Turn | Part::Timer) => "ns/turn",
+                Some(Part::Yield | Part::Interrupt) => "ns/call",
+                Some(Part::AcrossCores | Part::SelfPost) | None => "ns/mail",
+            },
         }
     }
 }
@@ -142,6 +212,24 @@ impl fmt::Display for Workload {
             Self::Latency => "latency",
             Self::Idle => "idle",
             Self::Cores => "cores",
+            Self::Mail => "mail",
+            Self::Loop => "loop",
+        })
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::AcrossCores => "across-cores",
+            Self::SelfPost => "self-post",
+            Self::Marker => "marker",
+            Self::Parked => "parked",
+            Self::Busy => "busy",
+            Self::Turn => "turn",
+            Self::Timer => "timer",
+            Self::Yield => "yield",
+            Self::Interrupt => "interrupt",
         })
     }
 }

@@ -1,8 +1,8 @@
 //! Which of the subjects take part.
 
-use crate::case::Case;
+use crate::case::{Case, Workload};
 use crate::cli::UsageError;
-use crate::registry::{Measured, Registry};
+use crate::registry::{Measured, Registry, Role, Unfit};
 
 /// The subjects of a run.
 pub(crate) struct Choice<'a> {
@@ -56,8 +56,9 @@ impl<'a> Choice<'a> {
         for &subject in &self.subjects {
             match subject.fits(case) {
                 Ok(()) => fit.push(subject),
-                // A baseline that has nothing to do with a workload is not missed there.
-                Err(_) if !subject.abilities().is_queue => {}
+                // What has nothing to do with a workload is not missed there.
+                Err(Unfit::NoOwner) => {}
+                Err(_) if subject.abilities().role != Role::Queue => {}
                 Err(unfit) => {
                     let reason = unfit.to_string();
                     match reasons.iter_mut().find(|(other, _)| *other == reason) {
@@ -73,19 +74,14 @@ impl<'a> Choice<'a> {
         (fit, left_out.collect())
     }
 
-    /// The name of the subject that another one is compared with.
-    pub(crate) fn reference_for(&self, subject: &str) -> Option<&str> {
+    /// The name of the subject that another one is compared with in a workload.
+    pub(crate) fn reference_for(&self, subject: &str, workload: Workload) -> Option<&str> {
         // The machine, which is beside the subjects, is compared with nobody.
         let subject = self.subjects.iter().find(|other| other.name() == subject)?;
         if let Some(reference) = &self.reference {
             return Some(reference);
         }
-        let can = subject.abilities();
-        Some(if can.is_queue && !can.many_producers {
-            "mailring-spsc"
-        } else {
-            "mailring-mpsc"
-        })
+        Some(subject.reference(workload))
     }
 
     /// The crates they are from.
@@ -111,7 +107,7 @@ fn names<'a>(subjects: impl Iterator<Item = &'a dyn Measured>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::{Mode, Workload};
+    use crate::case::Mode;
     use crate::subjects;
 
     fn chosen(wanted: &[&str]) -> Result<Vec<&'static str>, UsageError> {
@@ -131,7 +127,12 @@ mod tests {
         let found = chosen(&["disruptor", "mailring-mpsc"]);
         assert_eq!(
             found,
-            Ok(vec!["mailring-mpsc", "disruptor-multi", "disruptor-single"])
+            Ok(vec![
+                "mailring-mpsc",
+                "disruptor-multi",
+                "disruptor-single",
+                "disruptor-enum"
+            ])
         );
     }
 
@@ -166,20 +167,20 @@ mod tests {
         let registry = subjects::all();
         let choice = Choice::of(&registry, &[], None).expect("all");
         assert_eq!(
-            choice.reference_for("disruptor-multi"),
+            choice.reference_for("disruptor-multi", Workload::Rtt),
             Some("mailring-mpsc")
         );
         assert_eq!(
-            choice.reference_for("disruptor-single"),
+            choice.reference_for("disruptor-single", Workload::Rtt),
             Some("mailring-spsc")
         );
-        assert_eq!(choice.reference_for("machine"), None);
+        assert_eq!(choice.reference_for("machine", Workload::Rtt), None);
         let choice = Choice::of(&registry, &[], Some("disruptor-multi")).expect("all");
         assert_eq!(
-            choice.reference_for("disruptor-single"),
+            choice.reference_for("disruptor-single", Workload::Rtt),
             Some("disruptor-multi")
         );
-        assert_eq!(choice.reference_for("machine"), None);
+        assert_eq!(choice.reference_for("machine", Workload::Rtt), None);
         let wanted = ["mailring".to_owned()];
         let error = Choice::of(&registry, &wanted, Some("kanal"));
         assert!(matches!(error, Err(UsageError::ReferenceNotChosen { .. })));

@@ -22,6 +22,7 @@ mod files;
 pub mod letter;
 pub mod machine;
 pub mod measure;
+mod owner;
 pub mod pause;
 pub mod place;
 mod plan;

@@ -1,6 +1,6 @@
 //! The subjects a run can choose from.
 
-use crate::case::{Case, Mode, Time, Workload};
+use crate::case::{Case, Mode, Workload};
 use crate::letter::{Letter, Words};
 use crate::measure::{
     AsShipped, Effort, NoThread, Reading, SameWaiting, Site, Unsound, Way, idle, latency, rtt,
@@ -13,8 +13,8 @@ use std::marker::PhantomData;
 /// What a subject can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abilities {
-    /// It is a queue; else a baseline, which is measured in round trips alone.
-    pub is_queue: bool,
+    /// What it is measured in.
+    pub role: Role,
     /// Several threads may post.
     pub many_producers: bool,
     /// Several letters can be posted at once.
@@ -23,6 +23,17 @@ pub struct Abilities {
     pub blocks: bool,
     /// It holds at least so many letters, whatever is asked for.
     pub capacity_min: usize,
+}
+
+/// What a subject is, and so what it is measured in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A queue: in all that is of queues.
+    Queue,
+    /// What the machine can do without one: in round trips, and beside an owner that sleeps.
+    Baseline,
+    /// Somebody who runs what is handed to them: in mail and loop.
+    Owner,
 }
 
 /// Why a subject has no part in a case.
@@ -43,6 +54,9 @@ pub enum Unfit {
     /// A baseline, where a queue is needed.
     #[error("is no queue")]
     NoQueue,
+    /// No owner, where one is needed; or one that does not have what is measured.
+    #[error("runs no such mail")]
+    NoOwner,
     /// A baseline that waits in the other way.
     #[error("waits otherwise")]
     OtherWaiting,
@@ -88,6 +102,16 @@ pub trait Measured: Sync {
     /// [`RoundError`], if it is not, or is unsound.
     fn round(&self, site: &Site, case: &Case, effort: Effort) -> Result<Vec<Reading>, RoundError>;
 
+    /// Which of ours it is compared with, where the user chooses none.
+    fn reference(&self, workload: Workload) -> &'static str {
+        let can = self.abilities();
+        match workload {
+            Workload::Mail | Workload::Loop => "mailring-mail",
+            _ if can.role == Role::Queue && !can.many_producers => "mailring-spsc",
+            _ => "mailring-mpsc",
+        }
+    }
+
     /// Whether it has a part in a case.
     ///
     /// # Errors
@@ -98,7 +122,9 @@ pub trait Measured: Sync {
             Workload::Rtt | Workload::Latency => case.mode == Mode::AsShipped,
             _ => false,
         };
-        if !can.is_queue && case.workload != Workload::Rtt {
+        if matches!(case.workload, Workload::Mail | Workload::Loop) {
+            Err(Unfit::NoOwner)
+        } else if can.role != Role::Queue && case.workload != Workload::Rtt {
             Err(Unfit::NoQueue)
         } else if case.producers > 1 && !can.many_producers {
             Err(Unfit::OneProducer)
@@ -108,7 +134,7 @@ pub trait Measured: Sync {
             Err(Unfit::CapacityTooSmall(can.capacity_min))
         } else if sleeps && !can.blocks {
             Err(Unfit::NeverSleeps)
-        } else if !sleeps && !can.is_queue && can.blocks {
+        } else if !sleeps && can.role != Role::Queue && can.blocks {
             Err(Unfit::OtherWaiting)
         } else {
             Ok(())
@@ -182,36 +208,19 @@ impl<S: Subject> Queue<S> {
         effort: Effort,
     ) -> Result<Vec<Reading>, RoundError> {
         match (case.workload, effort) {
-            (Workload::Throughput, Effort::Count(letters)) => {
-                let value = throughput::run::<S, L, W>(site, case, letters)?;
-                Ok(vec![Reading {
-                    value,
-                    ..Reading::default()
-                }])
-            }
+            (Workload::Throughput, Effort::Count(letters)) => Ok(vec![Reading::of(
+                throughput::run::<S, L, W>(site, case, letters)?,
+            )]),
             (Workload::Rtt, Effort::Count(trips)) => {
                 let recorder = rtt::run::<S, L, W>(site, case, trips)?;
                 Ok(vec![Reading::of_median(recorder)])
             }
             (Workload::Latency, Effort::Time(duration)) => {
-                let outcome = latency::run::<S, L, W>(site, case, duration)?;
-                let reading = |recorder, time| Reading {
-                    time: Some(time),
-                    achieved_per_s: Some(outcome.achieved_per_s),
-                    unsent: outcome.unsent,
-                    ..Reading::of_p99(recorder)
-                };
-                Ok(vec![
-                    reading(outcome.response, Time::Response),
-                    reading(outcome.service, Time::Service),
-                ])
+                Ok(latency::run::<S, L, W>(site, case, duration)?.readings(case))
             }
             (Workload::Idle, Effort::Time(duration)) => {
                 let value = idle::run::<S, L>(site, case, duration).ok_or(Unfit::Untold)?;
-                Ok(vec![Reading {
-                    value,
-                    ..Reading::default()
-                }])
+                Ok(vec![Reading::of(value)])
             }
             (workload, effort) => unreachable!("{workload} takes no effort of {effort:?}"),
         }
@@ -233,7 +242,7 @@ impl<S: Subject> Measured for Queue<S> {
 
     fn abilities(&self) -> Abilities {
         Abilities {
-            is_queue: true,
+            role: Role::Queue,
             many_producers: S::MANY_PRODUCERS,
             batches: S::BATCHES,
             blocks: S::BLOCKS,

@@ -6,7 +6,7 @@ mod values;
 pub(crate) use usage::UsageError;
 pub(crate) use values::{Capacity, CpuList, Payload, Positive, Rate};
 
-use crate::case::{Arrivals, Mode};
+use crate::case::{Arrivals, Mode, Part};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -46,6 +46,10 @@ pub(crate) enum Command {
     Idle(IdleArgs),
     /// Round trips of a cache line between each two CPUs.
     Cores(CoresArgs),
+    /// What it costs to hand a small piece of work to an owner.
+    Mail(MailArgs),
+    /// What a turn of an owner's loop costs that finds nothing to do.
+    Loop(LoopArgs),
     /// Compare the results of two runs.
     Diff(DiffArgs),
     /// The subjects, and the workloads.
@@ -59,7 +63,7 @@ pub(crate) struct Common {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub(crate) subjects: Vec<String>,
     /// Divide this subject's figures by the others' [default: mailring-mpsc, and mailring-spsc
-    /// for subjects of one producer].
+    /// for subjects of one producer; of owners mailring-mail, and mailring-enum for enums].
     #[arg(long, value_name = "NAME")]
     pub(crate) reference: Option<String>,
     /// Rounds, in each of which each subject has a turn.
@@ -276,6 +280,71 @@ pub(crate) struct CoresArgs {
 }
 
 #[derive(Clone, Debug, Args)]
+pub(crate) struct MailArgs {
+    /// Measure this alone [default: all].
+    #[arg(
+        long,
+        value_name = "PART,...",
+        value_delimiter = ',',
+        value_parser = values::part(&Part::MAIL)
+    )]
+    pub(crate) only: Vec<Part>,
+    /// Threads that post, in across-cores.
+    #[arg(
+        long,
+        value_name = "COUNT,...",
+        value_delimiter = ',',
+        default_value = "1,2"
+    )]
+    pub(crate) producers: Vec<Positive>,
+    /// Mails that are posted before they are run, in self-post.
+    #[arg(
+        long,
+        value_name = "COUNT,...",
+        value_delimiter = ',',
+        default_value = "1,100"
+    )]
+    pub(crate) batch: Vec<Positive>,
+    /// Mails a mailbox holds: a power of two.
+    #[arg(long, value_name = "COUNT", default_value = "1024")]
+    pub(crate) capacity: Capacity,
+    /// Mails a second, in busy.
+    #[arg(long, value_name = "COUNT", default_value = "100000")]
+    pub(crate) rate: Rate,
+    /// How long a round of one subject lasts, about, where mails or posts are counted.
+    #[arg(long, value_name = "TIME", default_value = "30ms", value_parser = values::time)]
+    pub(crate) round_time: Duration,
+    /// How long it lasts in parked and busy.
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = values::time)]
+    pub(crate) duration: Duration,
+    /// How long each subject runs before its first round there.
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = values::time)]
+    pub(crate) warmup: Duration,
+    /// The longest time that is recorded as it is; what is longer is counted.
+    #[arg(long, value_name = "TIME", default_value = "1min", value_parser = values::time)]
+    pub(crate) highest: Duration,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct LoopArgs {
+    /// Measure this alone [default: all].
+    #[arg(
+        long,
+        value_name = "PART,...",
+        value_delimiter = ',',
+        value_parser = values::part(&Part::LOOP)
+    )]
+    pub(crate) only: Vec<Part>,
+    /// How long a round of one subject lasts, about.
+    #[arg(long, value_name = "TIME", default_value = "30ms", value_parser = values::time)]
+    pub(crate) round_time: Duration,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+#[derive(Clone, Debug, Args)]
 pub(crate) struct DiffArgs {
     /// The results to compare with, as written by --json.
     pub(crate) before: PathBuf,
@@ -297,6 +366,8 @@ impl Command {
             Self::Hiccup(args) => Some(&args.common),
             Self::Idle(args) => Some(&args.common),
             Self::Cores(args) => Some(&args.common),
+            Self::Mail(args) => Some(&args.common),
+            Self::Loop(args) => Some(&args.common),
             Self::Diff(_) | Self::List => None,
         }
     }

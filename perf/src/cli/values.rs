@@ -1,7 +1,10 @@
 //! What may stand behind an option.
 
+use crate::case::Part;
 use crate::place::{Cpus, NotAllowed};
 use crate::registry::PAYLOADS;
+use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -108,6 +111,18 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
         Ok(time) if time >= Duration::from_micros(1) && time <= LONGEST => Ok(time),
         _ => Err("a time such as 300us, 50ms or 10s is allowed, from 1us to 24h".to_owned()),
     }
+}
+
+/// One of these, by its name.
+pub(crate) fn part(parts: &'static [Part]) -> impl TypedValueParser<Value = Part> {
+    let values = parts.iter().filter_map(Part::to_possible_value);
+    PossibleValuesParser::new(values).map(|name| {
+        let named = |part: &&Part| part.to_string() == name;
+        *parts
+            .iter()
+            .find(named)
+            .expect("one of the possible values")
+    })
 }
 
 /// A ratio of figures.

@@ -7,14 +7,14 @@
 use super::finish::{Posting, Unfinished};
 use super::gate::{Gate, spawn};
 use super::schedule::Schedule;
-use super::{NoThread, Site, Unsound, Way};
-use crate::case::{Arrivals, Case};
+use super::{NoThread, Reading, Site, Unsound, Way};
+use crate::case::{Arrivals, Case, Time};
 use crate::clock::Ticks;
 use crate::letter::Letter;
 use crate::measure::throughput::DRAINED_MAX;
 use crate::recorder::Recorder;
 use crate::registry::RoundError;
-use crate::subject::{Producer, Subject};
+use crate::subject::Subject;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -64,7 +64,11 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(
             return;
         };
         let start = opened + ahead;
-        let done = post_all::<L, W>(site, case, &mut producer, schedule, start, duration);
+        let mut pause = site.pause(site.cpus.crowded(threads));
+        let done = post_all(site, case, schedule, start, duration, |intended, now| {
+            W::post(&mut producer, &mut pause, L::pair(intended, now));
+        });
+        W::post(&mut producer, &mut pause, L::new(LAST));
         // Relaxed: read after the threads have been joined.
         posted.fetch_add(done.posted, Ordering::Relaxed);
         unsent.fetch_add(done.unsent, Ordering::Relaxed);
@@ -113,39 +117,59 @@ pub(crate) fn run<S: Subject, L: Letter, W: Way>(
     if taken != posted {
         return Err(Unsound { posted, taken }.into());
     }
-    let passed_ns = site.clock.ns(passed).max(1);
-    // Between the last two moments there is a gap that may be longer than what was left.
-    let passed_ns = (passed_ns as f64).max(duration.as_nanos() as f64);
     Ok(Outcome {
-        achieved_per_s: response.count() as f64 * 1e9 / passed_ns,
+        achieved_per_s: per_s(response.count(), site.clock.ns(passed), duration),
         response,
         service,
         unsent: unsent.load(Ordering::Relaxed),
     })
 }
 
-/// How long after the threads are ready the schedule begins.
-const START_NS: f64 = 50_000.0;
-
-/// What a producer has done, the last letter apart.
-#[derive(Default)]
-struct Done {
-    posted: u64,
-    /// About how many were not, for twice the time and a second had passed.
-    unsent: u64,
+/// How many a second came through, of those that were due within `duration`, the last of them so
+/// long after its beginning.
+pub(crate) fn per_s(count: u64, passed_ns: u64, duration: Duration) -> f64 {
+    // Between the last two moments there is a gap that may be longer than what was left.
+    count as f64 * 1e9 / (passed_ns.max(1) as f64).max(duration.as_nanos() as f64)
 }
 
-/// Posts what is to be posted within `duration`, then the last letter.
-fn post_all<L: Letter, W: Way>(
+impl Outcome {
+    /// What it is told by: the times from when letters were due, and from when their posts began.
+    pub(crate) fn readings(self, case: &Case) -> Vec<Reading> {
+        let times = [
+            (Time::Response, self.response),
+            (Time::Service, self.service),
+        ];
+        let readings = times.map(|(time, recorder)| Reading {
+            time: Some(time),
+            achieved_per_s: Some(self.achieved_per_s),
+            unsent: self.unsent,
+            ..Reading::of_times(case, recorder)
+        });
+        readings.into()
+    }
+}
+
+/// How long after the threads are ready the schedule begins.
+pub(crate) const START_NS: f64 = 50_000.0;
+
+/// What a producer has done.
+#[derive(Default)]
+pub(crate) struct Done {
+    pub(crate) posted: u64,
+    /// About how many were not, for twice the time and a second had passed.
+    pub(crate) unsent: u64,
+}
+
+/// Posts what is to be posted within `duration`, each with when it was due and when its post began.
+pub(crate) fn post_all(
     site: &Site,
     case: &Case,
-    producer: &mut impl Producer<L>,
     mut schedule: Schedule,
     start: Ticks,
     duration: Duration,
+    mut post: impl FnMut(Ticks, Ticks),
 ) -> Done {
     let crowded = site.cpus.crowded(case.threads());
-    let mut pause = site.pause(crowded);
     let duration_ns = duration.as_nanos() as f64;
     let give_up = start + site.clock.ticks(2.0 * duration_ns + 1e9) as u64;
     let mut done = Done::default();
@@ -158,10 +182,9 @@ fn post_all<L: Letter, W: Way>(
             done.unsent = 1 + schedule.about_until(duration_ns);
             break;
         }
-        W::post(producer, &mut pause, L::pair(intended, now));
+        post(intended, now);
         done.posted += 1;
     }
-    W::post(producer, &mut pause, L::new(LAST));
     done
 }
 

@@ -5,13 +5,15 @@ mod gate;
 pub(crate) mod hiccup;
 pub(crate) mod idle;
 pub(crate) mod latency;
+pub(crate) mod mail;
 pub(crate) mod ping_pong;
 pub(crate) mod rtt;
 pub(crate) mod schedule;
 pub(crate) mod throughput;
+pub(crate) mod turns;
 mod way;
 
-use crate::case::{Case, Time};
+use crate::case::{Case, Part, Time};
 use crate::clock::Clock;
 use crate::pause::{OWN_HINTS, Pause, SAME_HINTS};
 use crate::place::Cpus;
@@ -21,6 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 pub use gate::NoThread;
+pub(crate) use gate::spawn;
 pub(crate) use way::{AsShipped, SameWaiting, Way};
 
 /// Where and with what a round is measured.
@@ -102,12 +105,29 @@ pub struct Reading {
 }
 
 impl Reading {
+    /// That is this figure alone.
+    pub(crate) fn of(value: f64) -> Self {
+        Self {
+            value,
+            ..Self::default()
+        }
+    }
+
     /// Whose figure is the median of what was recorded.
     pub(crate) fn of_median(recorder: Recorder) -> Self {
         Self {
             value: recorder.median() as f64,
             recorder: Some(recorder),
             ..Self::default()
+        }
+    }
+
+    /// Whose figure is that of a case's round of these times.
+    pub(crate) fn of_times(case: &Case, recorder: Recorder) -> Self {
+        match case.part {
+            // It is the way that matters, not what else the machine does.
+            Some(Part::Parked) => Self::of_median(recorder),
+            _ => Self::of_p99(recorder),
         }
     }
 

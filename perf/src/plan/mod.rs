@@ -1,10 +1,10 @@
 //! From a command to the cases it measures.
 
-use crate::case::{Case, Mode, Workload};
+use crate::case::{Arrivals, Case, Mode, Part, Workload};
 use crate::choice::Choice;
 use crate::cli::{
-    CompareArgs, CoresArgs, IdleArgs, LatencyArgs, ModeArg, Positive, RttArgs, ThroughputArgs,
-    TimedArgs, UsageError,
+    CompareArgs, CoresArgs, IdleArgs, LatencyArgs, LoopArgs, MailArgs, ModeArg, Positive, RttArgs,
+    ThroughputArgs, TimedArgs, UsageError,
 };
 use crate::place::{self, Cpus};
 use crate::registry::Measured;
@@ -138,6 +138,87 @@ impl<'a> Planner<'a> {
         checked(plan)
     }
 
+    /// All parts of mail that were chosen, in the order in which they are listed.
+    pub(crate) fn mail(&self, args: &MailArgs) -> Result<Plan<'a>, UsageError> {
+        let fast = rounds(args.common.rounds, ROUNDS, args.round_time);
+        let at_rate = Rounds {
+            warm_up: args.warmup,
+            ..rounds(args.common.rounds, LATENCY_ROUNDS, args.duration)
+        };
+        let of = |part| Case {
+            part: Some(part),
+            payload_bytes: STAMPS_BYTES,
+            capacity: args.capacity.0,
+            ..Case::plain(Workload::Mail, Mode::AsShipped)
+        };
+        let mut plan = Plan::default();
+        for part in chosen(&args.only, &Part::MAIL) {
+            let plain = of(part);
+            match part {
+                Part::AcrossCores => {
+                    for &Positive(producers) in &args.producers {
+                        self.add(
+                            &mut plan,
+                            Case {
+                                producers,
+                                ..plain.clone()
+                            },
+                            fast,
+                        );
+                    }
+                }
+                Part::SelfPost => {
+                    for &Positive(batch) in &args.batch {
+                        self.add(
+                            &mut plan,
+                            Case {
+                                batch,
+                                ..plain.clone()
+                            },
+                            fast,
+                        );
+                    }
+                }
+                Part::Parked => {
+                    let case = Case {
+                        rate_per_s: Some(PARKED_PER_S),
+                        arrivals: Some(Arrivals::Constant),
+                        ..plain
+                    };
+                    self.add(&mut plan, case, at_rate);
+                }
+                Part::Busy => match self.needs_two("mail, busy,", "") {
+                    Err(error) if args.only.contains(&Part::Busy) => return Err(error),
+                    Err(error) => plan.notes.push(format!("not measured: {error}")),
+                    Ok(()) => {
+                        let case = Case {
+                            rate_per_s: Some(args.rate.0),
+                            arrivals: Some(Arrivals::Poisson),
+                            ..plain
+                        };
+                        self.add(&mut plan, case, at_rate);
+                    }
+                },
+                _ => self.add(&mut plan, plain, fast),
+            }
+        }
+        checked(plan)
+    }
+
+    /// All parts of the loop that were chosen, in the order in which they are listed.
+    pub(crate) fn turns(&self, args: &LoopArgs) -> Result<Plan<'a>, UsageError> {
+        let rounds = rounds(args.common.rounds, ROUNDS, args.round_time);
+        let mut plan = Plan::default();
+        for part in chosen(&args.only, &Part::LOOP) {
+            let case = Case {
+                part: Some(part),
+                ..Case::plain(Workload::Loop, Mode::AsShipped)
+            };
+            self.add(&mut plan, case, rounds);
+        }
+        checked(plan)
+    }
+
     /// A choice of all, in under a minute.
     pub(crate) fn compare(&self, args: &CompareArgs) -> Result<Plan<'a>, UsageError> {
         let chosen = args.common.rounds;
@@ -169,7 +250,7 @@ impl<'a> Planner<'a> {
             let case = Case {
                 payload_bytes: STAMPS_BYTES,
                 rate_per_s: Some(100_000),
-                arrivals: Some(crate::case::Arrivals::Poisson),
+                arrivals: Some(Arrivals::Poisson),
                 ..Case::plain(Workload::Latency, mode)
             };
             self.add(&mut plan, case, open_loop);
@@ -185,13 +266,13 @@ impl<'a> Planner<'a> {
         if subjects.is_empty() {
             let title = crate::report::title::of(&case);
             let why = match left_out.is_empty() {
-                true => "no queue is chosen".to_owned(),
+                true => "nobody is chosen who does this".to_owned(),
                 false => left_out.join("; "),
             };
             plan.notes.push(format!("not measured: {title}: {why}"));
             return;
         }
-        if case.workload == Workload::Latency {
+        if case.is_open_loop() {
             subjects.push(MACHINE);
         }
         plan.cases.push(planned(case, subjects, left_out, rounds));
@@ -247,6 +328,10 @@ impl<'a> Planner<'a> {
 /// The two stamps that a letter carries in an open loop.
 const STAMPS_BYTES: usize = 16;
 
+/// Mails a second to an owner that is to be asleep before each: it takes longer to come than any
+/// subject spins.
+const PARKED_PER_S: u64 = 1_000;
+
 const MACHINE: &dyn Measured = &Machine;
 
 fn of_machine<'a>(workload: Workload, rounds: Rounds) -> Plan<'a> {
@@ -279,6 +364,12 @@ fn rounds(chosen: Option<Positive>, otherwise: usize, time: Duration) -> Rounds 
         time,
         warm_up: time.min(Duration::from_millis(100)),
     }
+}
+
+/// Those asked for; all of none is.
+fn chosen(only: &[Part], all: &[Part]) -> Vec<Part> {
+    let is_chosen = |part: &&Part| only.is_empty() || only.contains(part);
+    all.iter().filter(is_chosen).copied().collect()
 }
 
 fn modes(asked: ModeArg) -> Vec<Mode> {

@@ -1,7 +1,7 @@
 //! A report as comma-separated values: a row for each series, for spreadsheets and data frames.
 
 use super::{Report, Series};
-use crate::case::{Arrivals, Mode, Time, Workload};
+use crate::case::{Arrivals, Mode, Part, Time, Workload};
 use serde::{Deserialize, Serialize};
 use std::io;
 
@@ -84,10 +84,12 @@ pub struct Row {
     pub kept_up: Option<bool>,
     /// Letters a second of all producers together, by the median of a throughput.
     pub per_s: Option<f64>,
+    /// What exactly is measured of an owner.
+    pub part: Option<Part>,
 }
 
 /// The names of a [`Row`]'s columns.
-const COLUMNS: [&str; 37] = [
+const COLUMNS: [&str; 38] = [
     "workload",
     "mode",
     "producers",
@@ -125,6 +127,7 @@ const COLUMNS: [&str; 37] = [
     "unsent",
     "kept_up",
     "per_s",
+    "part",
 ];
 
 impl From<&Series> for Row {
@@ -170,6 +173,7 @@ impl From<&Series> for Row {
             unsent: series.unsent,
             kept_up: series.achieved_per_s.map(|_| series.kept_up()),
             per_s: series.per_s,
+            part: case.part,
         }
     }
 }
@@ -197,7 +201,7 @@ mod tests {
     const HEADER: &str = "workload,mode,producers,batch,capacity,payload_bytes,rate_per_s,arrivals,\
         think_ns,time,first_cpu,second_cpu,subject,crowded,unit,rounds,moved_rounds,min,median,\
         max,reference,ratio_min,ratio_median,ratio_max,p50_ns,p90_ns,p99_ns,p99_9_ns,p99_99_ns,\
-        max_ns,samples,over_range,negative,achieved_per_s,unsent,kept_up,per_s";
+        max_ns,samples,over_range,negative,achieved_per_s,unsent,kept_up,per_s,part";
 
     fn sample() -> Report {
         let latency = Case {
@@ -269,7 +273,7 @@ mod tests {
         assert_eq!(
             last,
             "cores,same-waiting,1,1,1024,8,,,,,0,1,machine,false,ns/round trip,1,0,80.5,80.5,80.5\
-             ,,,,,,,,,,,,,,,,,"
+             ,,,,,,,,,,,,,,,,,,"
         );
     }
 

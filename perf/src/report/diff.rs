@@ -105,7 +105,8 @@ impl<'a> Change<'a> {
 
     fn row(&self) -> (Look, Vec<String>) {
         let figure_of = |series: &Series| match series.case.workload {
-            Workload::Rtt | Workload::Latency | Workload::Hiccup => time(series.median),
+            Workload::Rtt | Workload::Hiccup => time(series.median),
+            _ if series.case.is_open_loop() => time(series.median),
             _ => figure(series.median),
         };
         let ratio = match self.ratio.is_nan() {
@@ -240,7 +241,7 @@ fn table(group: &[&Change<'_>], styles: Styles) -> String {
     let case = &group[0].before.case;
     let figure = group[0].before.round_figure();
     let unit = match (case.workload, case.time) {
-        (Workload::Latency, Some(time)) => format!("{figure}, {}", title::time(time)),
+        (_, Some(time)) if case.is_open_loop() => format!("{figure}, {}", title::time(time)),
         (Workload::Latency | Workload::Hiccup, _) => figure.to_owned(),
         (Workload::Rtt, _) => "round trip".to_owned(),
         _ => case.unit().to_owned(),

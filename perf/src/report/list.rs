@@ -2,7 +2,7 @@
 
 use crate::machine::Machine;
 use crate::place::Cpus;
-use crate::registry::{Abilities, Registry};
+use crate::registry::{Abilities, Registry, Role};
 use std::fmt::Write;
 
 /// The subjects with their versions and abilities, and the workloads. At most 80 columns.
@@ -29,9 +29,12 @@ pub(crate) fn subjects(registry: &Registry) -> String {
 }
 
 fn abilities(can: Abilities) -> String {
-    if !can.is_queue {
-        let waiting = if can.blocks { "sleeps" } else { "spins" };
-        return format!("baseline of rtt, {waiting}");
+    match can.role {
+        Role::Baseline if can.blocks => return "baseline of rtt and mail, sleeps".to_owned(),
+        Role::Baseline => return "baseline of rtt, spins".to_owned(),
+        Role::Owner if can.blocks => return "of mail and loop, can sleep".to_owned(),
+        Role::Owner => return "of mail and loop, spins alone".to_owned(),
+        Role::Queue => {}
     }
     let producers = if can.many_producers {
         "many producers"
@@ -56,6 +59,10 @@ Workloads:
   hiccup      the machine's own pauses
   idle        CPU time of a consumer that waits and gets nothing
   cores       round trips of a cache line between each two CPUs
+  mail        what it costs to hand a small piece of work to an owner:
+              across-cores, self-post, marker, parked, busy
+  loop        what a turn of an owner's loop costs that finds nothing to do:
+              turn, timer, yield, interrupt
   diff        compare the results of two runs
 
 Modes:

@@ -1,6 +1,6 @@
 //! The result file: what a run found, in the form in which it is written and read again.
 
-use crate::case::{Arrivals, Case, Workload};
+use crate::case::{Arrivals, Case};
 use crate::machine::Machine;
 use crate::recorder::Recorder;
 use serde::{Deserialize, Serialize};
@@ -102,7 +102,7 @@ impl Series {
     /// Makes the sums of its rounds' figures what they are.
     pub(crate) fn sum_up(&mut self) {
         (self.min, self.median, self.max) = spread(&self.rounds);
-        let is_stream = self.case.workload == Workload::Throughput && self.median > 0.0;
+        let is_stream = self.case.is_stream() && self.median > 0.0;
         self.per_s = is_stream.then(|| 1e9 / self.median);
     }
 
@@ -225,7 +225,7 @@ pub(crate) fn percentiles(recorder: &Recorder) -> BTreeMap<String, Option<u64>> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::Mode;
+    use crate::case::{Mode, Workload};
     use crate::report::sample::series;
 
     fn at(arrivals: Arrivals, achieved_per_s: f64, samples: u64, unsent: u64) -> Series {

@@ -33,6 +33,7 @@ fn name(series: &Series, details: &str) -> String {
     let case = &series.case;
     let parts = [
         case.workload.to_string(),
+        case.part.map_or_else(String::new, |part| part.to_string()),
         title::waiting(case).unwrap_or_default().to_owned(),
         case.rate_per_s
             .map_or_else(String::new, |rate| rate.to_string()),
@@ -72,7 +73,7 @@ fn plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::{Arrivals, Mode, Time, Workload};
+    use crate::case::{Arrivals, Mode, Part, Time, Workload};
     use crate::report::sample::series;
 
     fn case() -> Case {
@@ -97,6 +98,18 @@ mod tests {
                 "latency-all-spinning-100000-std-sync-channel-response"
             ]
         );
+    }
+
+    #[test]
+    fn what_is_measured_of_an_owner_tells_it_apart() {
+        let of = |part| Case {
+            part: Some(part),
+            ..Case::plain(Workload::Mail, Mode::AsShipped)
+        };
+        let parked = series(&of(Part::Parked), "raw-futex", &[1.0]);
+        let busy = series(&of(Part::Busy), "raw-futex", &[1.0]);
+        let names = unique(&[&parked, &busy]);
+        assert_eq!(names, ["mail-parked-raw-futex", "mail-busy-raw-futex"]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::Series;
 use super::layout::{Look, Styles, TOGETHER};
 use super::number::{UNKNOWN, figure, time, times};
 use super::title::thousands;
-use crate::case::{Time, Workload};
+use crate::case::{Part, Time};
 
 /// The pseudo subject that is no queue: the machine alone.
 pub(crate) const MACHINE: &str = "machine";
@@ -72,9 +72,9 @@ fn ratio(series: &[Series]) -> Option<String> {
     if names.is_empty() {
         return None;
     }
-    let rounds = match series[0].case.workload {
-        Workload::Latency => format!("{} of each round", series[0].round_figure()),
-        _ => "round by round".to_owned(),
+    let rounds = match series[0].case.is_open_loop() {
+        true => format!("{} of each round", series[0].round_figure()),
+        false => "round by round".to_owned(),
     };
     let head = ratio_head(series);
     let who = head
@@ -114,7 +114,7 @@ pub(crate) fn sorted<'a>(series: impl IntoIterator<Item = &'a Series>) -> Vec<&'
 /// How far the rounds' percentiles of a latency are apart, for which the table has no room.
 fn spread(series: &[Series]) -> Option<String> {
     let of = sorted(series).into_iter().filter(|series| {
-        series.case.workload == Workload::Latency
+        series.case.is_open_loop()
             && series.case.time != Some(Time::Service)
             && series.rounds.len() > 1
     });
@@ -132,7 +132,8 @@ fn spread(series: &[Series]) -> Option<String> {
 fn few(series: &[Series]) -> Option<String> {
     let first = series.first()?;
     let figure = first.round_figure();
-    let is_few = first.case.workload == Workload::Latency && figure != "p99";
+    let by_median = first.case.part == Some(Part::Parked);
+    let is_few = first.case.is_open_loop() && !by_median && figure != "p99";
     is_few.then(|| {
         format!("too few samples a round for a p99: rows are sorted and compared by {figure}")
     })
@@ -144,8 +145,7 @@ fn unknown(table: &str) -> Option<String> {
 }
 
 fn machine(series: &[Series]) -> Option<String> {
-    let is_floor =
-        |series: &Series| series.subject == MACHINE && series.case.workload == Workload::Latency;
+    let is_floor = |series: &Series| series.subject == MACHINE && series.case.is_open_loop();
     series.iter().any(is_floor).then(|| {
         format!(
             "{MACHINE}: how late a thread is that only looks at the clock; no queue can do better"

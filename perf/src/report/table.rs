@@ -18,11 +18,11 @@ pub fn table(series: &[Series], left_out: &[String], styles: Styles) -> String {
             let heading = styles.text(&heading(&first.case), Look::Strong);
             heading
                 + &match first.case.workload {
-                    Workload::Throughput | Workload::Idle => figures(series, styles),
+                    _ if first.case.is_open_loop() => latencies(series, styles),
                     Workload::Rtt => round_trips(series, styles),
-                    Workload::Latency => latencies(series, styles),
                     Workload::Cores => cpus::pairs(series, styles),
                     Workload::Hiccup => cpus::pauses(series, styles),
+                    _ => figures(series, styles),
                 }
         }
     };
@@ -68,7 +68,7 @@ impl Styles {
 pub(crate) fn heading(case: &Case) -> String {
     let unit = match case.workload {
         // Each figure has its own.
-        Workload::Latency => "response time",
+        _ if case.is_open_loop() => "response time",
         Workload::Rtt => "round trip",
         Workload::Hiccup => return title::of(case),
         _ => case.unit(),
@@ -76,7 +76,7 @@ pub(crate) fn heading(case: &Case) -> String {
     format!("{} [{unit}]", title::of(case))
 }
 
-/// Throughput and idling: all that is known are the rounds.
+/// Throughput, idling, mail and loop: all that is known are the rounds.
 fn figures(series: &[Series], styles: Styles) -> String {
     let head = ratio_head(series);
     let is_told = |series: &Series| series.per_s >= Some(PER_S_MIN);

@@ -1,6 +1,6 @@
 //! A case in words.
 
-use crate::case::{Case, Mode, Time, Workload};
+use crate::case::{Case, Mode, Part, Time, Workload};
 use std::fmt::Write;
 
 /// What is measured in a case, but for the unit: `throughput, as shipped: 2 producers, unbatched,
@@ -41,6 +41,10 @@ pub fn of(case: &Case) -> String {
         Workload::Idle => write!(title, ": a consumer that waits and gets nothing"),
         Workload::Hiccup => write!(title, ": how late a thread is that only looks at the clock"),
         Workload::Cores => write!(title, ": round trips of a cache line"),
+        Workload::Mail | Workload::Loop => match case.part {
+            Some(part) => write!(title, ": {}", owner(case, part)),
+            None => Ok(()),
+        },
     };
     title
 }
@@ -49,7 +53,7 @@ pub fn of(case: &Case) -> String {
 #[must_use]
 pub fn waiting(case: &Case) -> Option<&'static str> {
     match (case.workload, case.mode) {
-        (Workload::Hiccup | Workload::Cores, _) => None,
+        (Workload::Hiccup | Workload::Cores | Workload::Mail | Workload::Loop, _) => None,
         (Workload::Rtt | Workload::Latency, Mode::AsShipped) => Some("all blocking"),
         (Workload::Rtt | Workload::Latency, Mode::SameWaiting) => Some("all spinning"),
         (_, Mode::AsShipped) => Some("as shipped"),
@@ -78,6 +82,29 @@ pub fn thousands(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// What is measured of an owner.
+fn owner(case: &Case, part: Part) -> String {
+    let rate = thousands(case.rate_per_s.unwrap_or_default());
+    let capacity = case.capacity;
+    match part {
+        Part::AcrossCores => format!(
+            "small mails across cores, {}, capacity {capacity}",
+            producers(case)
+        ),
+        Part::SelfPost => match case.batch {
+            1 => "small mails to itself, one at a time".to_owned(),
+            batch => format!("small mails to itself, {batch} at a time"),
+        },
+        Part::Marker => "post of a marker that is pending".to_owned(),
+        Part::Parked => format!("post to run, parked owner, {rate}/s"),
+        Part::Busy => format!("post to run, owner at work of 1 µs, {rate}/s"),
+        Part::Turn => "a turn with nothing to do".to_owned(),
+        Part::Timer => "a turn with nothing to do, one timer armed".to_owned(),
+        Part::Yield => "a yield that finds nothing".to_owned(),
+        Part::Interrupt => "the question whether there is a mail".to_owned(),
+    }
 }
 
 fn producers(case: &Case) -> String {
@@ -128,6 +155,33 @@ mod tests {
         assert_eq!(
             of(&latency),
             "latency, all spinning: 100,000/s poisson, 1 producer, capacity 1024, 16 bytes"
+        );
+    }
+
+    #[test]
+    fn what_is_measured_of_an_owner_is_in_its_title() {
+        let of = |part, workload| {
+            of(&Case {
+                part: Some(part),
+                producers: 2,
+                batch: 100,
+                rate_per_s: Some(1_000),
+                ..Case::plain(workload, Mode::AsShipped)
+            })
+        };
+        let titles =
+            [Part::AcrossCores, Part::SelfPost, Part::Parked].map(|part| of(part, Workload::Mail));
+        assert_eq!(
+            titles,
+            [
+                "mail: small mails across cores, 2 producers, capacity 1024",
+                "mail: small mails to itself, 100 at a time",
+                "mail: post to run, parked owner, 1,000/s",
+            ]
+        );
+        assert_eq!(
+            of(Part::Yield, Workload::Loop),
+            "loop: a yield that finds nothing"
         );
     }
 

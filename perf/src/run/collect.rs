@@ -1,6 +1,6 @@
 //! Rounds become series.
 
-use crate::case::{Case, Workload};
+use crate::case::{Case, Part, Workload};
 use crate::measure::Reading;
 use crate::report::model::{Figures, percentiles};
 use crate::report::{RoundFacts, Series};
@@ -51,8 +51,12 @@ impl<'a> Collector<'a> {
 
     /// All of them, with their sums.
     pub(crate) fn series(mut self) -> Vec<Series> {
-        if matches!(self.case.workload, Workload::Latency | Workload::Hiccup) {
-            self.choose_figure();
+        match self.case.workload {
+            // It is the way that matters, not what else the machine does.
+            _ if self.case.part == Some(Part::Parked) => self.name_figure("p50"),
+            _ if self.case.is_open_loop() => self.choose_figure(),
+            Workload::Hiccup => self.choose_figure(),
+            _ => {}
         }
         for series in &mut self.series {
             series.sum_up();
@@ -75,6 +79,13 @@ impl<'a> Collector<'a> {
                 series.rounds = figures.iter().map(&value).collect();
                 series.figure = Some(name.clone());
             }
+        }
+    }
+
+    /// Says which percentile the rounds' figures are, where they are what their readings say.
+    fn name_figure(&mut self, name: &str) {
+        for series in &mut self.series {
+            series.figure = Some(name.to_owned());
         }
     }
 
@@ -137,6 +148,26 @@ mod tests {
         }
         let series = collector.series().pop().expect("a series");
         (series.rounds, series.figure)
+    }
+
+    #[test]
+    fn the_way_to_a_parked_owner_is_told_by_its_median() {
+        let case = Case {
+            part: Some(Part::Parked),
+            ..Case::plain(Workload::Mail, Mode::AsShipped)
+        };
+        let mut collector = Collector::new(&case, false, Duration::ZERO);
+        let facts = RoundFacts {
+            ping_pong_ns: None,
+            moved: false,
+        };
+        let reading = Reading::of_times(&case, recorder(1..=2_000));
+        collector.add("raw-futex", vec![reading], facts);
+        let series = collector.series().pop().expect("a series");
+        assert_eq!(
+            (series.rounds, series.figure),
+            (vec![1_000.0], Some("p50".to_owned()))
+        );
     }
 
     #[test]

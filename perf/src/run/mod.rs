@@ -153,6 +153,7 @@ fn has_tail(reading: &Reading) -> bool {
 fn probe(site: &Site, case: &Case) -> Option<f64> {
     match (case.workload, site.cpus.numbers()) {
         (Workload::Cores | Workload::Hiccup | Workload::Idle, _) => None,
+        _ if case.threads() < 2 => None,
         (_, &[first, second, ..]) => {
             let trips = ping_pong::run(site, [first, second], PROBED_TRIPS, None);
             (!site.is_interrupted()).then(|| trips.median() as f64)

@@ -7,7 +7,7 @@ use std::time::Duration;
 /// What one subject can do in a round's time, as its last round showed.
 #[derive(Clone, Debug)]
 pub(crate) struct Pace {
-    workload: Workload,
+    given_in: GivenIn,
     round_time: Duration,
     /// What a letter or round trip takes beside what is measured of it.
     think_ns: f64,
@@ -16,6 +16,26 @@ pub(crate) struct Pace {
     first: f64,
     /// What the last round was given.
     given: Option<f64>,
+}
+
+/// In what a subject is given something to do.
+#[derive(Clone, Copy, Debug)]
+enum GivenIn {
+    /// In letters, mails, turns: many a second.
+    Letters,
+    Trips,
+    Time,
+}
+
+impl GivenIn {
+    fn of(case: &Case) -> Self {
+        match case.workload {
+            _ if case.is_open_loop() => Self::Time,
+            Workload::Hiccup | Workload::Idle => Self::Time,
+            Workload::Rtt | Workload::Cores => Self::Trips,
+            _ => Self::Letters,
+        }
+    }
 }
 
 /// Letters of a first look at a subject, and at least so many times what its queue holds: most of
@@ -34,7 +54,7 @@ const GROWTH: f64 = 8.0;
 impl Pace {
     pub(crate) fn new(case: &Case, round_time: Duration) -> Self {
         Self {
-            workload: case.workload,
+            given_in: GivenIn::of(case),
             round_time,
             think_ns: case.think_ns.unwrap_or(0) as f64,
             ns_each: 1_000.0,
@@ -45,19 +65,17 @@ impl Pace {
 
     /// The effort of the warm-up.
     pub(crate) fn warm_up(&self, time: Duration) -> Effort {
-        match self.workload {
-            Workload::Throughput => Effort::Count(self.first as u64),
-            Workload::Rtt | Workload::Cores => {
-                Effort::Count(self.fitting().clamp(1.0, FIRST_TRIPS) as u64)
-            }
-            Workload::Latency | Workload::Hiccup | Workload::Idle => Effort::Time(time),
+        match self.given_in {
+            GivenIn::Letters => Effort::Count(self.first as u64),
+            GivenIn::Trips => Effort::Count(self.fitting().clamp(1.0, FIRST_TRIPS) as u64),
+            GivenIn::Time => Effort::Time(time),
         }
     }
 
     /// The effort of a round.
     pub(crate) fn effort(&mut self) -> Effort {
-        match self.workload {
-            Workload::Throughput | Workload::Rtt | Workload::Cores => {
+        match self.given_in {
+            GivenIn::Letters | GivenIn::Trips => {
                 let least = if self.think_ns > 0.0 {
                     LEAST_THOUGHTFUL
                 } else {
@@ -68,7 +86,7 @@ impl Pace {
                 self.given = Some(count);
                 Effort::Count(count as u64)
             }
-            Workload::Latency | Workload::Hiccup | Workload::Idle => Effort::Time(self.round_time),
+            GivenIn::Time => Effort::Time(self.round_time),
         }
     }
 
@@ -88,7 +106,7 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::Mode;
+    use crate::case::{Mode, Part};
 
     fn after(value: f64) -> Effort {
         let case = Case::plain(Workload::Throughput, Mode::AsShipped);
@@ -165,5 +183,22 @@ mod tests {
         let case = Case::plain(Workload::Latency, Mode::AsShipped);
         let mut pace = Pace::new(&case, Duration::from_secs(2));
         assert_eq!(pace.effort(), Effort::Time(Duration::from_secs(2)));
+    }
+
+    #[test]
+    fn an_owner_is_given_mails_and_turns_or_its_time() {
+        let given = |workload, part| {
+            let case = Case {
+                part: Some(part),
+                ..Case::plain(workload, Mode::AsShipped)
+            };
+            let time = Duration::from_millis(50);
+            Pace::new(&case, time).warm_up(time)
+        };
+        let count = Effort::Count(4_096);
+        assert_eq!(given(Workload::Mail, Part::AcrossCores), count);
+        assert_eq!(given(Workload::Loop, Part::Turn), count);
+        let time = Effort::Time(Duration::from_millis(50));
+        assert_eq!(given(Workload::Mail, Part::Parked), time);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::case::{Case, Time, Workload};
 use crate::measure::{Effort, Reading, Site, hiccup, ping_pong};
-use crate::registry::{Abilities, Measured, RoundError, Unfit};
+use crate::registry::{Abilities, Measured, Role, RoundError, Unfit};
 
 /// Measures the machine: its pauses, and its cache lines. It is no subject to choose; it is beside
 /// those whose figures need it.
@@ -23,7 +23,7 @@ impl Measured for Machine {
 
     fn abilities(&self) -> Abilities {
         Abilities {
-            is_queue: false,
+            role: Role::Baseline,
             many_producers: true,
             batches: false,
             blocks: false,
@@ -33,8 +33,9 @@ impl Measured for Machine {
 
     fn fits(&self, case: &Case) -> Result<(), Unfit> {
         match case.workload {
-            Workload::Hiccup | Workload::Latency | Workload::Cores => Ok(()),
-            Workload::Throughput | Workload::Rtt | Workload::Idle => Err(Unfit::NoQueue),
+            Workload::Hiccup | Workload::Cores => Ok(()),
+            _ if case.is_open_loop() => Ok(()),
+            _ => Err(Unfit::NoQueue),
         }
     }
 
@@ -51,14 +52,14 @@ impl Measured for Machine {
                 Ok(readings.collect())
             }
             // On the CPUs of the case's threads: how late a letter would be by the machine alone.
-            (Workload::Latency, Effort::Time(duration)) => {
+            (_, Effort::Time(duration)) if case.is_open_loop() => {
                 let used = &cpus[..case.threads().min(cpus.len())];
                 let mut recorders = hiccup::run(site, used, duration)?.into_iter();
                 let mut all = recorders.next().expect("a run has a CPU");
                 recorders.for_each(|recorder| all.add(&recorder));
                 Ok(vec![Reading {
                     time: Some(Time::Response),
-                    ..Reading::of_p99(all)
+                    ..Reading::of_times(case, all)
                 }])
             }
             (Workload::Cores, Effort::Count(trips)) => {

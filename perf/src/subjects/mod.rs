@@ -8,6 +8,8 @@ mod disruptor;
 mod itself;
 mod kanal;
 mod mailring;
+mod one_way;
+mod owners;
 mod raw;
 mod rtrb;
 mod thingbuf;
@@ -30,7 +32,7 @@ use crate::registry::Registry;
 /// All of them.
 #[must_use]
 pub fn all() -> Registry {
-    Registry::new()
+    let queues = Registry::new()
         .with::<MailringMpsc>()
         .with::<MailringSpsc>()
         .with::<DisruptorMulti>()
@@ -47,7 +49,8 @@ pub fn all() -> Registry {
         .with::<TokioMpsc>()
         .with_measured(raw::PingPong)
         .with_measured(raw::PARK)
-        .with_measured(raw::FUTEX)
+        .with_measured(raw::FUTEX);
+    owners::with_all(queues)
 }
 
 /// A half of a queue that leaves waiting to its user, and how it waits here.

@@ -1,10 +1,10 @@
 //! What the machine and its system can do without a queue: round trips of a turn between two
-//! threads.
+//! threads; and by one way of them, how soon a thread that sleeps can run a mail.
 
-use crate::case::Case;
-use crate::measure::{Effort, Reading, Site, ping_pong, rtt};
+use crate::case::{Case, Mode, Part, Workload};
+use crate::measure::{Effort, Reading, Site, mail, ping_pong, rtt};
 use crate::recorder::Recorder;
-use crate::registry::{Abilities, Measured, RoundError, Unfit};
+use crate::registry::{Abilities, Measured, Role, RoundError, Unfit};
 use crossbeam_utils::CachePadded;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, Thread};
@@ -45,9 +45,9 @@ pub(super) struct Asleep {
     about: &'static str,
     package: &'static str,
     /// Sleeps while the word is as given, or less long.
-    sleep: fn(&AtomicU32, u32),
+    pub(super) sleep: fn(&AtomicU32, u32),
     /// Wakes the other, after the word has changed.
-    wake: fn(&AtomicU32, &Thread),
+    pub(super) wake: fn(&AtomicU32, &Thread),
 }
 
 /// By the standard library's parking.
@@ -85,8 +85,20 @@ impl Measured for Asleep {
         baseline(true)
     }
 
+    fn fits(&self, case: &Case) -> Result<(), Unfit> {
+        match (case.workload, case.part, case.mode) {
+            (_, Some(Part::Parked), _) | (Workload::Rtt, _, Mode::AsShipped) => Ok(()),
+            (Workload::Rtt, ..) => Err(Unfit::OtherWaiting),
+            (Workload::Mail | Workload::Loop, ..) => Err(Unfit::NoOwner),
+            _ => Err(Unfit::NoQueue),
+        }
+    }
+
     fn round(&self, site: &Site, case: &Case, effort: Effort) -> Result<Vec<Reading>, RoundError> {
         self.fits(case)?;
+        if case.part.is_some() {
+            return mail::served(self, site, case, effort);
+        }
         Ok(vec![Reading::of_median(self.run(
             site,
             case,
@@ -161,7 +173,7 @@ impl Asleep {
 
 fn baseline(blocks: bool) -> Abilities {
     Abilities {
-        is_queue: false,
+        role: Role::Baseline,
         many_producers: false,
         batches: false,
         blocks,

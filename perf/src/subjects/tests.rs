@@ -8,7 +8,7 @@ use crate::clock::Clock;
 use crate::letter::{Batch, Letter, Words};
 use crate::measure::{AsShipped, Effort, SameWaiting, Site, Way};
 use crate::place::Cpus;
-use crate::registry::{Measured, RoundError, Unfit};
+use crate::registry::{Measured, Role, RoundError, Unfit};
 use crate::subject::{Consumer, Producer, Setting, Subject};
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
@@ -296,14 +296,28 @@ fn all_are_there_in_order() {
         "raw-ping-pong",
         "raw-park",
         "raw-futex",
+        "mailring-mail",
+        "mailring-enum",
+        "crossbeam-boxed",
+        "disruptor-enum",
+        "tokio-boxed",
+        "tokio-local",
+        "tokio-notify",
+        "std-boxed",
+        "vecdeque-boxed",
+        "atomic-swap",
     ];
     assert_eq!(names, expected);
+}
+
+fn is_a(subject: &dyn Measured, role: Role) -> bool {
+    subject.abilities().role == role
 }
 
 #[test]
 fn one_that_would_be_larger_than_asked_for_is_left_out() {
     let all = all();
-    for subject in all.iter().filter(|subject| subject.abilities().is_queue) {
+    for subject in all.iter().filter(|subject| is_a(*subject, Role::Queue)) {
         let fits = |capacity| {
             subject.fits(&Case {
                 capacity,
@@ -354,7 +368,7 @@ fn site(cpus: Cpus, interrupted: &'static AtomicBool) -> Site {
 
 /// The baselines, each with a case it is fit for.
 fn baselines(all: &Registry) -> Vec<(&dyn Measured, Case)> {
-    let baselines = all.iter().filter(|subject| !subject.abilities().is_queue);
+    let baselines = all.iter().filter(|subject| is_a(*subject, Role::Baseline));
     let with_case = baselines.map(|subject| {
         let mode = match subject.abilities().blocks {
             true => Mode::AsShipped,

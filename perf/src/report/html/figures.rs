@@ -4,7 +4,7 @@ use super::flags;
 use super::group::Chart;
 use super::numbers::{self, UNKNOWN};
 use super::palette::{Palette, Rank};
-use crate::case::Workload;
+use crate::case::{Part, Workload};
 use crate::report::notes::label;
 use crate::report::number::{NOTHING, figure, time};
 use crate::report::{Series, title};
@@ -93,17 +93,23 @@ fn reading(series: &[&Series]) -> Markup {
 
 fn round_figure(series: &Series) -> String {
     let words = match series.case.workload {
+        _ if series.case.is_open_loop() => return percentile_of(series),
         Workload::Throughput => "its time divided by its letters",
         Workload::Rtt | Workload::Cores => "the median of its round trips",
-        Workload::Latency | Workload::Hiccup => {
-            return match series.round_figure() {
-                "p99" => "the 99th percentile of its times".to_owned(),
-                lower => format!("{lower} of its times, which are too few for a p99"),
-            };
-        }
+        Workload::Latency | Workload::Hiccup => return percentile_of(series),
         Workload::Idle => "the thread's CPU time divided by the time that passed",
+        Workload::Mail => "its time divided by its mails or posts",
+        Workload::Loop => "its time divided by its turns or calls",
     };
     words.to_owned()
+}
+
+fn percentile_of(series: &Series) -> String {
+    match series.round_figure() {
+        "p99" => "the 99th percentile of its times".to_owned(),
+        _ if series.case.part == Some(Part::Parked) => "the median of its times".to_owned(),
+        lower => format!("{lower} of its times, which are too few for a p99"),
+    }
 }
 
 fn subject_word(series: &[&Series]) -> &'static str {

@@ -1,6 +1,6 @@
 //! A report as a run on a small machine could give it, made from a seed.
 
-use crate::case::{Arrivals, Case, Mode, Time, Workload};
+use crate::case::{Arrivals, Case, Mode, Part, Time, Workload};
 use crate::report::notes::MACHINE;
 use crate::report::{Report, Series, sample};
 use rand::rngs::StdRng;
@@ -45,6 +45,7 @@ pub(super) fn whole() -> &'static Report {
         maker.throughput();
         maker.round_trips();
         maker.latency();
+        maker.owners();
         maker.idle();
         maker.cpus();
         let mut report = sample::report(maker.results);
@@ -146,6 +147,36 @@ impl Maker {
                     ..at_rate(rate, mode)
                 };
                 let series = self.timed(&case, MACHINE, 45.0, 0.1);
+                self.results.push(series);
+            }
+        }
+    }
+
+    fn owners(&mut self) {
+        for part in Part::MAIL.into_iter().chain(Part::LOOP) {
+            let workload = match Part::MAIL.contains(&part) {
+                true => Workload::Mail,
+                false => Workload::Loop,
+            };
+            let case = Case {
+                part: Some(part),
+                rate_per_s: Some(1_000),
+                ..Case::plain(workload, Mode::AsShipped)
+            };
+            for (subject, ns) in [("mailring-mail", 21.0), ("crossbeam-boxed", 83.0)] {
+                let series = if case.is_open_loop() {
+                    let case = Case {
+                        time: Some(Time::Response),
+                        ..case.clone()
+                    };
+                    self.timed(&case, subject, ns * 10.0, 0.2)
+                } else {
+                    self.series(&case, subject, ns)
+                };
+                let series = match subject {
+                    "mailring-mail" => series,
+                    _ => series.with_ratio("mailring-mail", &[0.24, 0.26, 0.25]),
+                };
                 self.results.push(series);
             }
         }

@@ -13,10 +13,12 @@ use crate::report::notes::label;
 use maud::{Markup, html};
 
 /// The workloads in the order in which a page has them.
-pub(super) const ORDER: [Workload; 6] = [
+pub(super) const ORDER: [Workload; 8] = [
     Workload::Throughput,
     Workload::Rtt,
     Workload::Latency,
+    Workload::Mail,
+    Workload::Loop,
     Workload::Idle,
     Workload::Hiccup,
     Workload::Cores,
@@ -31,6 +33,8 @@ pub(super) fn heading(workload: Workload) -> &'static str {
         Workload::Idle => "Idle",
         Workload::Hiccup => "Hiccups",
         Workload::Cores => "Cores",
+        Workload::Mail => "Mail",
+        Workload::Loop => "Loop",
     }
 }
 
@@ -61,6 +65,18 @@ fn reading(workload: Workload) -> &'static str {
         }
         Workload::Cores => {
             "Round trips of a cache line from the CPU of the row to that of the column and back."
+        }
+        Workload::Mail => {
+            "What it costs to hand a small piece of work to an owner: closures or an enum. Shorter is \
+             better. A bar, or a dot on a log axis, is the median round; its whisker goes from the \
+             smallest round to the largest. Where mails come at a given rate, a curve tells how long \
+             so many percent of all mails take at most from when they were due, or from when their \
+             post began, until they are run."
+        }
+        Workload::Loop => {
+            "What a turn of an owner's loop costs that finds no mail, or what a mail or its default \
+             action pays to ask for one. Shorter is better. A bar, or a dot on a log axis, is the \
+             median round; its whisker goes from the smallest round to the largest."
         }
     }
 }
@@ -100,8 +116,14 @@ fn has_cases(workload: Workload) -> bool {
 
 fn charts(group: &Group<'_>, workload: Workload, palette: &Palette) -> Markup {
     let all = &group.charts;
+    let first = all.first().and_then(|chart| chart.series.first());
     match workload {
-        Workload::Throughput | Workload::Idle => all_bars(all, true, palette),
+        _ if first.is_some_and(|series| series.case.is_open_loop()) => {
+            all_curves(all, true, palette)
+        }
+        Workload::Throughput | Workload::Idle | Workload::Mail | Workload::Loop => {
+            all_bars(all, true, palette)
+        }
         Workload::Rtt => html! {
             (all_bars(all, false, palette))
             (all_curves(all, true, palette))
