@@ -8,6 +8,7 @@ use super::envelope::{Deferrable, Envelope, Taken};
 use super::error::TakeError;
 use super::fifo::Fifo;
 use super::owner::{Mailbox, State};
+use super::shared::URGENT;
 use super::undelivered::Undelivered;
 use crate::letter::{Letter, Priority};
 
@@ -95,6 +96,8 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         left.extend(all);
         let owed = markers.owed_at_end([main, urgent], &returned);
         left.extend(owed.into_iter().map(Envelope::Marker));
+        self.weak.shared.take_flags(URGENT);
+        self.queues.more_urgent = false;
         self.weak.shared.depth.set(0);
         Undelivered { left }
     }

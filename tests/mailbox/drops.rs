@@ -149,7 +149,11 @@ fn letters_are_dropped_once_where_one_panics() {
             }
         }));
         assert!(ran.is_err());
-        assert_eq!((runs, live.now()), (posts_before + 1, 2), "the one that panicked is gone");
+        assert_eq!(
+            (runs, live.now()),
+            (posts_before + 1, 2),
+            "the one that panicked is gone"
+        );
         while let Ok(taken) = mailbox.try_take() {
             mailbox.run(taken, &mut runs).unwrap();
         }
@@ -176,7 +180,11 @@ fn letters_are_dropped_once_where_a_sink_panics() {
     let mut sink = Fragile(Vec::new());
     let drained = catch_unwind(AssertUnwindSafe(|| mailbox.drain_to(&mut sink, 9)));
     assert!(drained.is_err());
-    assert_eq!((mailbox.len(), live.now()), (11, 13), "the third was lost with the sink");
+    assert_eq!(
+        (mailbox.len(), live.now()),
+        (11, 13),
+        "the third was lost with the sink"
+    );
     drop((mailbox, sink));
     assert_eq!(live.now(), 0);
 }
@@ -192,11 +200,20 @@ fn refused_letters_are_given_back_whole() {
         assert_eq!(rest.iter().map(|l| *l.number).collect::<Vec<_>>(), [2, 3]);
         assert_eq!(live.now(), 4);
         drop(rest);
-        assert_eq!(*sender.post(live.letter(7)).unwrap_err().into_inner().number, 7);
+        assert_eq!(
+            *sender.post(live.letter(7)).unwrap_err().into_inner().number,
+            7
+        );
         assert_eq!(live.now(), 2);
         mailbox.quiesce();
-        assert_eq!(mailbox.post_own(live.letter(8)).unwrap_err().0.number, Box::new(8));
-        assert_eq!(sender.post_batch(letters()).unwrap_err().into_inner().len(), 4);
+        assert_eq!(
+            mailbox.post_own(live.letter(8)).unwrap_err().0.number,
+            Box::new(8)
+        );
+        assert_eq!(
+            sender.post_batch(letters()).unwrap_err().into_inner().len(),
+            4
+        );
         assert_eq!(live.now(), 2);
         drop((sender, mailbox));
         assert_eq!(live.now(), 0);

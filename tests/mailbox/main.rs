@@ -6,6 +6,7 @@ mod drops;
 mod full;
 mod life_cycle;
 mod markers;
+mod model;
 mod notes;
 mod priorities;
 mod senders;

@@ -176,7 +176,11 @@ fn a_run_may_post_its_own_marker_anew() {
             assert_eq!((owner.runs, mailbox.len()), (turn, 1));
         }
         let counters = mailbox.marker_counters().next().unwrap();
-        assert_eq!((counters.runs, counters.coalesced), (20, 19), "one is pending with its second");
+        assert_eq!(
+            (counters.runs, counters.coalesced),
+            (20, 19),
+            "one is pending with its second"
+        );
     }
 }
 
@@ -201,7 +205,11 @@ fn a_marker_always_fits() {
             assert_eq!(marker.post(), MarkerPost::Posted);
         }
         assert_eq!(mailbox.len(), 8);
-        assert_eq!(run_all(&mut mailbox), [2, 20, 21, 0, 1, 10, 11, 12], "{round}");
+        assert_eq!(
+            run_all(&mut mailbox),
+            [2, 20, 21, 0, 1, 10, 11, 12],
+            "{round}"
+        );
     }
 }
 
@@ -284,7 +292,9 @@ fn eight<O: 'static, L: Letter<O>>(mailbox: &mut mailbox::Mailbox<O, L>) -> Vec<
     (0..8)
         .map(|number| {
             let options = LANES[number % 2]();
-            mailbox.marker_with("one of eight", options, |_: &mut O| ()).unwrap()
+            mailbox
+                .marker_with("one of eight", options, |_: &mut O| ())
+                .unwrap()
         })
         .collect()
 }
@@ -305,7 +315,11 @@ fn assert_told_apart<O: 'static, L: Letter<O>>(capacity: usize) {
         let taken = taken_id(mailbox.try_take().unwrap());
         for (b, other) in markers.iter().enumerate() {
             assert_eq!(taken == other.id(), a == b, "{a} and {b}");
-            assert_eq!(taken == other.clone().id(), a == b, "{a} and a clone of {b}");
+            assert_eq!(
+                taken == other.clone().id(),
+                a == b,
+                "{a} and a clone of {b}"
+            );
         }
         assert_eq!(taken.index(), a);
     }
@@ -361,7 +375,11 @@ fn b47_a_marker_runs_its_own_action_and_no_other() {
     .unwrap();
     assert_eq!(run_all(&mut mailbox), [7, 5, 3, 1, 6, 4, 2, 0]);
     for (index, counters) in mailbox.marker_counters().enumerate() {
-        assert_eq!((counters.name, counters.runs, counters.coalesced), ("logging", 1, 0), "{index}");
+        assert_eq!(
+            (counters.name, counters.runs, counters.coalesced),
+            ("logging", 1, 0),
+            "{index}"
+        );
     }
 }
 
@@ -378,5 +396,26 @@ fn a_marker_keeps_its_place_in_line() {
         let taken = mailbox.try_take().unwrap();
         assert_eq!(taken_id(taken), marker.id());
         assert_eq!(take_all(&mut mailbox), [2]);
+    }
+}
+
+#[test]
+fn posts_that_a_quiesced_box_refused_run_nothing() {
+    for lane in LANES {
+        for drops_sender in [false, true] {
+            let (sender, mut mailbox) = mailbox(1);
+            let marker = logging(&mut mailbox, lane(), 7);
+            if drops_sender {
+                drop(sender);
+            } else {
+                mailbox.quiesce();
+            }
+            for _ in 0..3 {
+                assert_eq!(marker.post(), MarkerPost::Closed);
+            }
+            assert_eq!(mailbox.try_take().unwrap_err(), TakeError::Quiesced);
+            assert!(mailbox.close().is_empty());
+            assert_eq!(counters(&mailbox), (0, 0));
+        }
     }
 }

@@ -54,8 +54,12 @@ impl<T> Reservation<T> {
     /// Posts `letter` unless this reservation's letter is pending.
     ///
     /// # Errors
-    /// [`Closed`], with the letter. A reservation whose post met a closed ring stays pending.
+    /// [`Closed`], with the letter. A reservation whose post met the close stays pending; one that
+    /// began after it leaves no trace.
     pub fn post(&self, letter: T) -> Result<ReservedPost<T>, Closed<T>> {
+        if self.ring.is_closed() {
+            return Err(Closed(letter));
+        }
         let pending = &self.ring.fixed.reserved[self.index];
         // AcqRel: pairs with the clear in `settle`, also when it is pending already: what this
         // poster wrote is seen by the run that stands for it. Counted, never wrapping: 2^64 posts.
@@ -107,7 +111,7 @@ impl<T> Consumer<T> {
     /// Makes reservation `index` free to be posted again: releases the room of what was taken,
     /// then clears its pending word. To be called *before* acting on the letter, so that a post
     /// during the action is not lost. Returns how many posts that letter stands for: each post is
-    /// counted by one call, those that a closed ring refused while it was pending included.
+    /// counted by one call, those that the close overtook while it was pending included.
     ///
     /// # Panics
     /// If there is no such reservation.
