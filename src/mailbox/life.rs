@@ -102,3 +102,11 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         Undelivered { left }
     }
 }
+
+impl<O, L> Drop for Mailbox<O, L> {
+    /// Both lanes refuse before a letter is dropped: one that posts then must not wait for room.
+    fn drop(&mut self) {
+        self.main.quiesce();
+        self.urgent.quiesce();
+    }
+}

@@ -1,6 +1,6 @@
 //! What a closed mailbox still held: accepted and never run.
 
-use super::envelope::{Envelope, Taken};
+use super::envelope::{Envelope, MarkerId, Taken, Token};
 use super::fifo::Fifo;
 
 /// The letters accepted and not taken: urgent ones first, then the others in order, each once.
@@ -21,6 +21,18 @@ impl<O, L> Undelivered<O, L> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.left.is_empty()
+    }
+
+    /// Leaves out what only a processor could run, but for what stands for a marker: that takes its
+    /// place.
+    pub(crate) fn without_tokens(self, marker_of: impl Fn(Token) -> Option<MarkerId>) -> Self {
+        let letters = self.left.filter_map(|envelope| match envelope {
+            Envelope::Token(token, _) => marker_of(token).map(Envelope::Marker),
+            letter => Some(letter),
+        });
+        let mut left = Fifo::default();
+        left.extend(letters);
+        Self { left }
     }
 }
 

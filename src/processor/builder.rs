@@ -164,6 +164,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Builder<O, L> {
             phase: Phase::new(!action.is_none()),
             pace: Pace::new(self.time_letters),
             failed_in_yield: RefCell::new(None),
+            again: RefCell::new(Vec::new()),
         };
         Ok(MailboxProcessor::from_parts(
             core,

@@ -119,7 +119,7 @@ impl Work {
             Self::MarkerAgain(id) => u64::from(id.to_bits()) << 1 | 1,
         })
     }
-    fn of(token: Token) -> Self {
+    pub(super) fn of(token: Token) -> Self {
         if token.0 & 1 == 0 {
             Self::Timer(Place::from_bits(token.0 >> 1))
         } else {

@@ -5,7 +5,7 @@ use super::core::{Core, Work};
 use super::failure::Failure;
 use super::timers::{Callback, Entry, Place};
 use crate::letter::{Describe, Letter};
-use crate::mailbox::Envelope;
+use crate::mailbox::{Envelope, MarkerId, Token};
 use std::time::Instant;
 
 impl<O, L: Letter<O>> Core<O, L> {
@@ -86,6 +86,16 @@ impl<O, L: Letter<O>> Core<O, L> {
             None => Ok(()),
         };
         outcome.map_err(|error| Failure::error("timer", error))
+    }
+}
+
+impl Work {
+    /// The marker whose run is owed. A timer that has fired owes none: it is dropped with the others.
+    pub(super) fn owed_marker(token: Token) -> Option<MarkerId> {
+        match Self::of(token) {
+            Self::MarkerAgain(id) => Some(id),
+            Self::Timer(_) => None,
+        }
     }
 }
 

@@ -44,7 +44,8 @@ impl Pace {
     /// Before some work, every time: the time, if it is to be read.
     #[inline]
     pub(super) fn now_if_due(&self, clock: &(impl Clock + ?Sized)) -> Option<Instant> {
-        let unread = self.unread.get() + 1;
+        // Wrapping: where there is no timer nobody reads, and work is counted on and on.
+        let unread = self.unread.get().wrapping_add(1);
         self.unread.set(unread);
         (unread >= self.read_every.get()).then(|| self.read(clock))
     }
@@ -97,7 +98,9 @@ impl Pace {
     /// Before a letter: the time, if the letter is to be timed.
     #[inline]
     pub(super) fn start_of_letter(&self, clock: &(impl Clock + ?Sized)) -> Option<Instant> {
-        self.unread.set(self.unread.get() + Self::WORK_PER_LETTER);
+        // Wrapping: see `now_if_due`.
+        let unread = self.unread.get().wrapping_add(Self::WORK_PER_LETTER);
+        self.unread.set(unread);
         let untimed = self.letters_untimed.get() + 1;
         self.letters_untimed.set(untimed);
         (untimed >= self.time_every.get()).then(|| {
@@ -167,5 +170,16 @@ mod tests {
         assert_eq!(timed(256, Duration::from_micros(2)), 1);
         assert_eq!(timed(256, Duration::from_micros(2)), 256);
         assert_eq!(timed(256, Duration::from_nanos(10)), 1);
+    }
+
+    /// Where there is no timer nobody looks at the clock, and work is counted on and on.
+    #[test]
+    fn any_amount_of_work_may_pass_unread() {
+        let (pace, clock) = (Pace::new(false), ManualClock::new());
+        pace.unread.set(u32::MAX - 1);
+        pace.start_of_letter(&clock);
+        pace.unread.set(u32::MAX);
+        let _either = pace.now_if_due(&clock);
+        assert!(reads(&pace, &clock, 1, Duration::from_micros(5)) <= 1);
     }
 }

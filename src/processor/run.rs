@@ -2,7 +2,7 @@
 
 use super::action::{Controller, DefaultAction, NoAction};
 use super::builder::{Builder, Hook};
-use super::core::Core;
+use super::core::{Core, Work};
 use super::current;
 use super::exclusive::Holder;
 use super::executor::Executor;
@@ -369,7 +369,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
         self.core.phase.has_timers.set(false);
         let undelivered = self.core.mailbox.get_mut().close();
         drop(timers);
-        undelivered
+        undelivered.without_tokens(Work::owed_marker)
     }
 }
 
@@ -410,6 +410,8 @@ fn batch<O, L: Letter<O>>(
         } else {
             let ran = match owner {
                 Holder::Alone(owner) => core.run_front(mailbox, owner)?,
+                // Who gets in line for the owner has a letter: a source that lets go lets one in.
+                Holder::Shared(_) if mailbox.front_of_batch().is_none() => false,
                 Holder::Shared(lock) => {
                     drop(mailbox);
                     run_locked(core, lock)?

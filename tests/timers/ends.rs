@@ -1,9 +1,10 @@
 //! Ends with many timers due, or pending (case B52).
 
 use crate::bench::{Bench, Log, ms};
-use mailring::processor::{Ended, Repeat, Step};
-use std::sync::Arc;
+use mailring::mailbox::{Marker, MarkerPost, Taken};
+use mailring::processor::{Ended, Repeat, Step, YieldError};
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
 
 /// Counts its drops.
 struct Captured(Arc<AtomicU32>);
@@ -37,7 +38,7 @@ fn b52_a_a_hundred_thousand_due_and_an_end_after_ten() {
     assert_eq!(bench.log(), (0..10).collect::<Log>());
     assert_eq!(dropped.load(SeqCst), 10);
     assert_eq!(bench.processor.timers_pending(), TIMERS as usize - 10);
-    drop(bench.processor.close());
+    assert!(bench.processor.close().is_empty(), "timers are no letters");
     assert_eq!(dropped.load(SeqCst), TIMERS);
     assert_eq!(bench.processor.timers_pending(), 0);
     assert_eq!(bench.timers_run(), 10);
@@ -154,4 +155,35 @@ fn a_processor_that_is_dropped_cancels_its_timers() {
     assert!(!timer.is_pending() && timer.cancel());
     let late = executor.run_at(start, |_: &mut Log| {});
     assert!(!late.is_pending() && late.cancel());
+}
+
+/// A marker that came up in a yield while it ran owes a run; a timer that is due owes none.
+#[test]
+fn what_is_left_is_letters_and_markers_alone() {
+    let mut bench = Bench::new();
+    let slot = Arc::new(Mutex::new(None::<Marker<Log>>));
+    let (own, executor) = (Arc::clone(&slot), bench.executor.clone());
+    let run = move |log: &mut Log| {
+        log.push(1);
+        let own = own.lock().unwrap();
+        assert_eq!(own.as_ref().unwrap().post(), MarkerPost::Posted);
+        executor.try_yield(log)?;
+        executor.all_done();
+        Ok::<_, YieldError>(())
+    };
+    let marker = bench.processor.marker("itself", run).unwrap();
+    *slot.lock().unwrap() = Some(marker.clone());
+    assert_eq!(marker.post(), MarkerPost::Posted);
+    bench.clock.advance(ms(1));
+    let step = bench.processor.run_until_idle().unwrap();
+    assert_eq!(step, Step::Ended(Ended::AllDone));
+    assert_eq!(bench.log(), [1]);
+    bench.executor.execute(|log: &mut Log| log.push(2)).unwrap();
+    bench.executor.run_at(bench.start, |_: &mut Log| {});
+    let _still = bench.processor.run_until_idle().unwrap();
+    let left: Vec<_> = bench.processor.close().collect();
+    assert!(
+        matches!(&left[..], [Taken::Marker(id), Taken::Letter(_)] if *id == marker.id()),
+        "{left:?}"
+    );
 }
