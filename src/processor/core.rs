@@ -37,6 +37,8 @@ pub(super) struct Core<O, L> {
     pub(super) pace: Pace,
     /// A failure met in a yield, for the loop.
     pub(super) failed_in_yield: RefCell<Option<Failure>>,
+    /// Markers that came up while they run, which happens in their own yields.
+    pub(super) again: RefCell<Vec<MarkerId>>,
 }
 
 /// Where the loop is; the owner's alone.
@@ -339,9 +341,11 @@ impl<O, L: Letter<O>> Core<O, L> {
             let mut mailbox = self.mailbox.borrow_mut();
             let name = mailbox.marker_name(id).unwrap_or("marker");
             let Some(callback) = mailbox.take_callback(id) else {
-                // It was posted, and came up in a yield, while it runs.
-                let priority = mailbox.marker_priority(id);
-                mailbox.keep(Envelope::Token(Work::MarkerAgain(id).token(), priority));
+                // Once more, when this run ends; until then no yield meets it again.
+                let mut again = self.again.borrow_mut();
+                if !again.contains(&id) {
+                    again.push(id);
+                }
                 return Ok(());
             };
             (callback, name)
@@ -490,7 +494,15 @@ struct RunningMarker<'a, O, L: Letter<O>> {
 impl<O, L: Letter<O>> Drop for RunningMarker<'_, O, L> {
     fn drop(&mut self) {
         if let Some(callback) = self.callback.take() {
-            self.core.mailbox.borrow_mut().put_back(self.id, callback);
+            let mut mailbox = self.core.mailbox.borrow_mut();
+            mailbox.put_back(self.id, callback);
+            let mut again = self.core.again.borrow_mut();
+            if let Some(index) = again.iter().position(|id| *id == self.id) {
+                again.swap_remove(index);
+                let priority = mailbox.marker_priority(self.id);
+                let token = Work::MarkerAgain(self.id).token();
+                mailbox.keep(Envelope::Token(token, priority));
+            }
         }
     }
 }
