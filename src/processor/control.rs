@@ -102,9 +102,9 @@ impl Link {
 
     /// Resumes suspension `generation` and those before it.
     pub(super) fn resume(&self, generation: u64) {
-        // AcqRel: pairs with Acquire in `resumed_up_to`; what the resumer wrote is seen by the
-        // default action, whichever of several resumers is read.
-        if self.resumed.fetch_max(generation, order!(u, AcqRel)) < generation {
+        // Release: pairs with Acquire in `resumed_up_to`; what the resumer wrote is seen by the
+        // default action, and what earlier ones did, for a read-modify-write hands that on.
+        if self.resumed.fetch_max(generation, order!(u, Release)) < generation {
             self.raise(RESUME);
         }
     }
