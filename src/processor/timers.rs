@@ -307,3 +307,101 @@ impl<O> Drop for Timers<O> {
         drop(self.arrivals.close());
     }
 }
+
+#[cfg(all(test, not(mailring_loom)))]
+mod tests {
+    use super::*;
+
+    struct Bench {
+        start: Instant,
+        cancelled: Arc<Cancelled>,
+        timers: Timers<u32>,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            let (start, cancelled) = (Instant::now(), Arc::new(Cancelled::default()));
+            let timers = Timers::new(start, Arc::new(Arrivals::new()), Arc::clone(&cancelled));
+            Self {
+                start,
+                cancelled,
+                timers,
+            }
+        }
+
+        /// A timer that is due at once, and what its callback keeps alive.
+        fn arm(&mut self) -> (Timer, Arc<()>) {
+            let captured = Arc::new(());
+            let own = Arc::clone(&captured);
+            let callback = move |_: &mut u32, _| {
+                assert!(Arc::strong_count(&own) > 1);
+                Ok(())
+            };
+            let callback = Box::new(callback);
+            let priority = Priority::MIN;
+            let (entry, timer) = Entry::new(self.start, None, priority, &self.cancelled, callback);
+            assert!(self.timers.arm(entry).is_none());
+            (timer, captured)
+        }
+
+        fn fire(&mut self) -> (Vec<Place>, Vec<Entry<u32>>) {
+            let mut places = Vec::new();
+            let late = self.timers.fire(self.start, |place, _| places.push(place));
+            (places, late)
+        }
+    }
+
+    /// T2: whoever borrows the timers drops it later.
+    #[test]
+    fn what_is_cancelled_just_before_it_fires_is_handed_back() {
+        let mut bench = Bench::new();
+        let (timer, captured) = bench.arm();
+        assert!(timer.cancel());
+        let (places, late) = bench.fire();
+        assert!(places.is_empty());
+        assert_eq!((late.len(), Arc::strong_count(&captured)), (1, 2));
+        drop(late);
+        assert_eq!(Arc::strong_count(&captured), 1);
+        assert!(bench.timers.has_cancelled());
+        assert!(bench.timers.throw_out().is_empty(), "its key is stale");
+        assert!(!bench.timers.has_cancelled());
+    }
+
+    /// T2, and a place leads to one timer alone.
+    #[test]
+    fn what_is_cancelled_just_before_it_runs_is_handed_back() {
+        let mut bench = Bench::new();
+        let (timer, captured) = bench.arm();
+        let (places, late) = bench.fire();
+        assert!(late.is_empty() && timer.cancel());
+        let started = bench.timers.start(places[0]);
+        assert!(matches!(started, Some(Err(_))));
+        assert_eq!(Arc::strong_count(&captured), 2);
+        drop(started);
+        assert_eq!(Arc::strong_count(&captured), 1);
+        let (_other, _captured) = bench.arm();
+        let (again, _) = bench.fire();
+        assert!(
+            bench.timers.start(places[0]).is_none(),
+            "the place of another"
+        );
+        assert!(matches!(bench.timers.start(again[0]), Some(Ok(_))));
+    }
+
+    #[test]
+    fn the_next_moment_of_a_rate_is_after_now_and_in_phase() {
+        let due = Instant::now();
+        let at = |ns| due + Duration::from_nanos(ns);
+        let next = |period, now| next_of_rate(due, Duration::from_nanos(period), at(now));
+        assert_eq!(next(10, 0), Some(at(10)));
+        assert_eq!(next(10, 9), Some(at(10)));
+        assert_eq!(next(10, 10), Some(at(20)));
+        assert_eq!(next(10, 10_000_000_009), Some(at(10_000_000_010)));
+        assert_eq!(next(0, 7), Some(at(8)), "a period of zero");
+        assert_eq!(next_of_rate(due, Duration::MAX, due), None);
+        assert_eq!(
+            next_of_rate(at(5), Duration::from_nanos(3), due),
+            Some(at(8))
+        );
+    }
+}
