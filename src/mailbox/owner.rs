@@ -153,7 +153,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
     /// The same for an urgent one.
     pub(crate) fn keep_urgent(&mut self, envelope: Envelope<O, L>) {
         // Q1: what was posted before this stays before it, while there is room for so many.
-        self.note_urgent(self.urgent_room());
+        self.note_urgent(Self::urgent_room);
         self.queues.urgent.push(envelope);
     }
 
@@ -298,7 +298,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         self.weak.shared.owned_by_this_thread();
         if self.has_urgent() {
             // All that is there, or one that is shown could wait behind those that are not.
-            self.note_urgent(self.urgent.len());
+            self.note_urgent(|mailbox| mailbox.urgent.len());
         }
         let Self {
             main,
@@ -320,7 +320,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
     #[inline]
     fn pop_urgent(&mut self) -> Option<Envelope<O, L>> {
         if self.queues.urgent.is_empty() {
-            self.note_urgent(self.urgent_room());
+            self.note_urgent(Self::urgent_room);
         }
         self.queues.urgent.pop()
     }
@@ -334,12 +334,14 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
     /// Moves up to `most` letters of the urgent ring to the owner's queue. One that is not published
     /// yet raises the flag when it is.
     #[cold]
-    fn note_urgent(&mut self, most: usize) {
+    fn note_urgent(&mut self, most: impl FnOnce(&Self) -> usize) {
         if self.weak.shared.flags() & URGENT != 0 {
             self.weak.shared.take_flags(URGENT);
             self.queues.more_urgent = true;
         }
         if self.queues.more_urgent {
+            // Counted after the flag was cleared: whatever it stood for is among them.
+            let most = most(self);
             self.urgent.drain_to(&mut self.queues.urgent, most);
             self.queues.more_urgent = self.urgent.has_letters();
         }
