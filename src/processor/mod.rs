@@ -40,6 +40,7 @@ mod exclusive;
 mod executor;
 mod failure;
 mod finish;
+mod marking;
 mod firing;
 mod pace;
 mod run;
