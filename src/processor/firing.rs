@@ -3,7 +3,7 @@
 
 use super::core::{Core, Work};
 use super::failure::Failure;
-use super::timers::{Callback, Entry, Place};
+use super::timers::{Entry, Place, Running};
 use crate::letter::{Describe, Letter};
 use crate::mailbox::{Envelope, MarkerId, Token};
 use std::time::Instant;
@@ -102,7 +102,7 @@ impl Work {
 /// Ends a timer's run, also on a panic.
 struct RunningTimer<'a, O, L: Letter<O>> {
     core: &'a Core<O, L>,
-    timer: Option<(Entry<O>, Callback<O>)>,
+    timer: Option<Running<O>>,
 }
 
 impl<O, L: Letter<O>> Drop for RunningTimer<'_, O, L> {

@@ -29,6 +29,9 @@ pub enum Repeat {
 /// What a timer does, with the moment it was due.
 pub(super) type Callback<O> = Box<dyn FnMut(&mut O, Instant) -> Outcome + Send>;
 
+/// A timer that runs, and what it does.
+pub(super) type Running<O> = (Entry<O>, Callback<O>);
+
 /// A timer on its way to its owner.
 pub(super) struct Entry<O> {
     pub(super) due: Instant,
@@ -213,10 +216,7 @@ impl<O> Timers<O> {
 
     /// Begins the run of a due timer. Where it was cancelled meanwhile it is handed back; `None` where
     /// it is gone.
-    pub(super) fn start(
-        &mut self,
-        place: Place,
-    ) -> Option<Result<(Entry<O>, Callback<O>), Entry<O>>> {
+    pub(super) fn start(&mut self, place: Place) -> Option<Result<Running<O>, Entry<O>>> {
         let mut entry = self.take(place)?;
         if !entry.state.start() {
             return Some(Err(entry));

@@ -9,6 +9,12 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
+#[test]
+fn a_handle_is_used_by_any_thread() {
+    fn assert_shared<T: Clone + Send + Sync + std::fmt::Debug + 'static>() {}
+    assert_shared::<Timer>();
+}
+
 /// As many as anybody likes: setting one waits for nothing, whoever runs the owner, or if nobody
 /// does yet.
 #[test]

@@ -97,7 +97,7 @@ impl Model {
     fn advance(&mut self, dice: &mut Dice) {
         self.now_ms += 1 + dice.roll(20);
         let due = |set: &Set| set.is_pending() && set.due_ms <= self.now_ms;
-        let mut expected: Vec<_> = self.pending.iter().copied().collect();
+        let mut expected = self.pending.clone();
         expected.retain(|number| due(&self.all[*number]));
         // By moment, then by when it was armed, which the runs below tell.
         self.bench.run_to(self.now_ms);
