@@ -1,9 +1,10 @@
 //! Nothing is allocated after a ring was made and its sides have waited for the first time, nor for
-//! a mail that is stored in place.
+//! a mail that is stored in place, whichever way it goes through a mailbox, nor for a marker.
 //!
 //! Alone in its file, for it counts what the whole process allocates.
 
 use mailring::letter::{Letter, Mail, Outcome, Priority};
+use mailring::mailbox::{self, Mailbox, Marker, MarkerOptions, MarkerPost, Sender};
 use mailring::ring::{Budget, Consumer, Producer, Ring, mpsc, spsc};
 use mailring::wait::Parking;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -113,6 +114,104 @@ fn assert_mails_allocate_nothing() {
     );
 }
 
+/// Mail that is stored in place, of any kind.
+fn small_mail(number: u64) -> Mail<Sums> {
+    let mail = Mail::inline(move |sums: &mut Sums| {
+        sums.run += 1;
+        sums.words += number;
+    });
+    match number % 3 {
+        0 => mail,
+        1 => mail.with_priority(Priority::new(1)),
+        _ => mail.deferrable(),
+    }
+}
+
+/// Posts mails by both lanes, and both markers, until the mailbox is closed.
+fn post_mails_and_markers(sender: &Sender<Sums>, markers: &[Marker<Sums>]) {
+    for number in 0_u64.. {
+        let posted = match number % 8 {
+            0 => sender.post_urgent(small_mail(number)),
+            1 => sender.try_post_urgent(small_mail(number)),
+            2 => sender.try_post(small_mail(number)),
+            3 => sender.post_timeout(small_mail(number), Duration::from_micros(1)),
+            _ => sender.post(small_mail(number)),
+        };
+        for marker in markers {
+            if marker.post() == MarkerPost::Closed {
+                return;
+            }
+        }
+        // Refused for want of room, it is dropped here.
+        drop(posted);
+    }
+}
+
+/// Takes and runs in every way there is, and posts to itself, until so many have been run.
+fn run_in_every_way(mailbox: &mut Mailbox<Sums>, sums: &mut Sums, run: u64) {
+    while sums.run < run {
+        for number in 0..10 {
+            mailbox.post_own(small_mail(number)).unwrap();
+        }
+        mailbox.post_own_urgent(small_mail(0)).unwrap();
+        if mailbox.begin_batch() {
+            while let Some(taken) = mailbox.try_take_from_batch() {
+                mailbox.run(taken, sums).unwrap();
+            }
+        }
+        // Hidden letters are kept for the next batch, which is begun at once.
+        let taken = mailbox.try_take_from(Priority::new(1));
+        let others = [mailbox.take(), mailbox.try_take()];
+        let late = mailbox.take_timeout(Duration::from_micros(1));
+        for taken in [taken, late].into_iter().chain(others).flatten() {
+            mailbox.run(taken, sums).unwrap();
+        }
+    }
+}
+
+/// Asserts that a million mails and markers go through a mailbox without an allocation.
+fn assert_a_mailbox_allocates_nothing() {
+    const WARM: u64 = 50_000;
+    const COUNTED: u64 = 1_000_000;
+    let settings = mailbox::Builder::new(64)
+        .urgent_capacity(8)
+        .sender_wait(Parking::after(Duration::ZERO));
+    let (sender, mut mailbox) = settings.build::<Sums, Mail<Sums>>().unwrap();
+    let mut register = |options| {
+        mailbox
+            .marker_with("marker", options, |sums: &mut Sums| sums.run += 1)
+            .unwrap()
+    };
+    let ordinary = register(MarkerOptions::new().priority(Priority::new(1)));
+    let markers = [ordinary, register(MarkerOptions::new().urgent())];
+    let mut sums = Sums::default();
+    let waited = Barrier::new(3);
+    thread::scope(|scope| {
+        for sender in [sender.clone(), sender] {
+            let markers = markers.clone();
+            let waited = &waited;
+            scope.spawn(move || {
+                while sender.try_post(small_mail(0)).is_ok() {}
+                // No sender waits for the first time while it counts.
+                let _ = sender.post_timeout(small_mail(0), Duration::from_millis(1));
+                waited.wait();
+                post_mails_and_markers(&sender, &markers);
+            });
+        }
+        waited.wait();
+        run_in_every_way(&mut mailbox, &mut sums, WARM);
+        COUNTS.store(true, SeqCst);
+        run_in_every_way(&mut mailbox, &mut sums, WARM + COUNTED);
+        COUNTS.store(false, SeqCst);
+        drop(mailbox);
+    });
+    assert_eq!(
+        ALLOCATIONS.load(SeqCst),
+        0,
+        "allocations for {COUNTED} mails and markers"
+    );
+}
+
 /// Posts in every way there is, until the ring is closed.
 fn post_in_every_way<R: Ring<Letter = u64>>(producer: &Producer<R>) {
     while producer.post(0).is_ok() {
@@ -204,6 +303,7 @@ fn posting_taking_and_waiting_allocate_nothing() {
         assert_allocates_nothing(vec![producer], consumer, parks_at_once);
     }
     assert_mails_allocate_nothing();
+    assert_a_mailbox_allocates_nothing();
     // The counter itself counts.
     COUNTS.store(true, SeqCst);
     drop(std::hint::black_box(Box::new(0)));

@@ -324,3 +324,15 @@ fn a_batch_takes_no_more_from_the_ring_than_it_was_built_for() {
     assert_eq!(batches[0], [0, 1, 2, 3, 4, 10, 11, 12]);
     assert_eq!(batches[1..], [vec![13, 14, 15], vec![16, 17, 18], vec![19]]);
 }
+
+#[test]
+fn a_batch_may_take_all_that_there_is() {
+    let settings = mailbox::Builder::new(16).batch_max(usize::MAX);
+    let (sender, mut mailbox) = settings.build().unwrap();
+    for number in 0..16 {
+        sender.try_post(note(number)).unwrap();
+    }
+    assert!(mailbox.begin_batch());
+    assert_eq!((sender.len(), mailbox.len()), (0, 16));
+    assert_eq!(take_all(&mut mailbox), (0..16).collect::<Vec<_>>());
+}
