@@ -11,7 +11,8 @@ pub(crate) type Envelope<O, L> = Taken<O, L>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Token(pub(crate) u64);
 
-/// Which marker: an index, so that it is the same in every build.
+/// Which marker of its mailbox: an index, so that it is the same in every build. Markers of two
+/// mailboxes may have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MarkerId(pub(super) u32);
 

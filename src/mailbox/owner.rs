@@ -99,7 +99,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         self.markers.register(name, options, lanes, bell, action)
     }
 
-    /// What a marker was registered as; `None` for another mailbox's marker.
+    /// What marker number `id` of this mailbox was registered as; `None` where there are not so many.
     #[must_use]
     pub fn marker_name(&self, id: MarkerId) -> Option<&'static str> {
         self.markers.name(id)

@@ -6,14 +6,15 @@ use super::owner::Mailbox;
 use crate::letter::{Letter, Outcome};
 
 impl<O, L: Letter<O>> Mailbox<O, L> {
-    /// Runs what was taken.
+    /// Runs what was taken from this mailbox; another's marker would run the one of this that has
+    /// its number.
     ///
     /// # Errors
     /// What the letter's action returns.
     ///
     /// # Panics
-    /// If the action does. A marker of another mailbox, or what only this mailbox's processor can
-    /// run, panics too.
+    /// If the action does. A marker number that this mailbox does not have, or what only this
+    /// mailbox's processor can run, panics too.
     pub fn run(&mut self, taken: Taken<O, L>, owner: &mut O) -> Outcome {
         match taken {
             Taken::Letter(letter) => letter.run(owner),

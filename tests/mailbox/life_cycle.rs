@@ -41,7 +41,7 @@ cells! {
     post: |state, pair| posts(state, pair, |sender, note| sender.post(note), false);
     post_timeout: |state, pair| posts(
         state, pair, |sender, note| sender.post_timeout(note, Duration::ZERO), false);
-    post_batch: |state, pair| posts(state, pair, |sender, note| post_batch(sender, note), false);
+    post_batch: |state, pair| posts(state, pair, post_batch, false);
     try_post_urgent: |state, pair| posts(
         state, pair, |sender, note| sender.try_post_urgent(note), true);
     post_urgent: |state, pair| posts(state, pair, |sender, note| sender.post_urgent(note), true);
