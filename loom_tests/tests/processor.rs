@@ -11,7 +11,6 @@ use mailring::processor::{
     YieldError,
 };
 use mailring::ring::Budget;
-use mailring::{Clock, ManualClock};
 use model::{Plain, assert_fails, check, join, preemptions, sleep_at_once, with, yield_now};
 use std::sync::Arc;
 
@@ -373,29 +372,6 @@ fn m14_urgent_letter_against_park() {
         assert_eq!(processor.run().unwrap(), Ended::AllDone);
         processor.with_owner(|owner| assert_eq!(owner.log, [1]));
         join([posting]);
-    });
-}
-
-/// A timer that is due is set by another thread while the loop goes to sleep.
-#[test]
-fn m17_timer_set_against_park() {
-    check(preemptions(3, 1_000), || {
-        let clock = ManualClock::new();
-        let mut processor = builder()
-            .clock(clock.clone())
-            .build(Owner::default())
-            .unwrap();
-        let setting = with(processor.executor(), move |executor| {
-            let ending = executor.clone();
-            executor.run_at(clock.now(), move |owner: &mut Owner| {
-                owner.log.push(1);
-                ending.all_done();
-            })
-        });
-        assert_eq!(processor.run().unwrap(), Ended::AllDone);
-        processor.with_owner(|owner| assert_eq!(owner.log, [1]));
-        let [timer] = join([setting]);
-        assert!(!timer.cancel(), "it has run");
     });
 }
 
