@@ -106,6 +106,8 @@ impl<O> Letter<O> for Mail<O> {
         self.action.run(owner)
     }
 
+    /// # Safety
+    /// As the trait says.
     #[inline(always)]
     unsafe fn run_in_place(place: *mut Self, owner: &mut O) -> Outcome {
         // SAFETY: L1: the caller gives the letter away, and the action is all of it that needs care.

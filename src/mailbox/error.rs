@@ -87,8 +87,6 @@ pub enum TakeError {
     Quiesced,
     /// The mailbox is closed.
     Closed,
-    /// Somebody woke the owner for another reason.
-    Interrupted,
 }
 
 impl fmt::Display for TakeError {
@@ -98,7 +96,6 @@ impl fmt::Display for TakeError {
             Self::Timeout => "no letter came until the deadline",
             Self::Quiesced => "all letters have been taken and none can follow",
             Self::Closed => "the mailbox is closed",
-            Self::Interrupted => "the wait was ended for another reason than a letter",
         })
     }
 }

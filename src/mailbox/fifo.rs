@@ -118,13 +118,14 @@ impl<T> Fifo<T> {
         self.first = self.first.wrapping_add(1);
     }
 
-    /// Takes out the first value that `is_wanted`, with how many were before it; the others keep
-    /// their order.
+    /// Takes out the first value that `is_wanted`, those with fewer than `skip` before them passed
+    /// over, with how many were before it; the others keep their order.
     pub(super) fn take_first(
         &mut self,
+        skip: usize,
         mut is_wanted: impl FnMut(&T) -> bool,
     ) -> Option<(usize, T)> {
-        let before = (0..self.len()).find(|before| {
+        let before = (skip..self.len()).find(|before| {
             let slot = &self.slots[self.index(self.first.wrapping_add(*before))];
             // SAFETY: G1: it holds a value.
             is_wanted(unsafe { slot.assume_init_ref() })
@@ -222,9 +223,11 @@ mod tests {
                 4 | 5 => assert_eq!(ours.pop().map(|n| *n), theirs.pop_front()),
                 6 => {
                     let wanted = |n: u64| n % 7 == seed % 7;
-                    let position = theirs.iter().position(|n| wanted(*n));
+                    let skip = (seed >> 50) as usize % 4;
+                    let position = theirs.iter().skip(skip).position(|n| wanted(*n));
+                    let position = position.map(|at| at + skip);
                     let expected = position.map(|at| (at, theirs.remove(at).unwrap()));
-                    let taken = ours.take_first(|n| wanted(**n));
+                    let taken = ours.take_first(skip, |n| wanted(**n));
                     assert_eq!(taken.map(|(at, n)| (at, *n)), expected);
                 }
                 _ if number % 50 == 0 => {

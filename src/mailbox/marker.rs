@@ -1,8 +1,9 @@
 //! Markers: letters that always fit, and are pending at most once each.
 
+use super::bell::Bell;
 use super::envelope::{Envelope, MarkerId};
 use super::error::TooManyMarkers;
-use super::shared::{Shared, URGENT};
+use super::shared::URGENT;
 use crate::letter::{IntoOutcome, Mail, Outcome, Priority};
 use crate::ring::mpsc::{Consumer, Reservation, ReservedPost, WeakProducer};
 use crate::sync::{Arc, Tally};
@@ -21,7 +22,7 @@ use crate::sync::{Arc, Tally};
 pub struct Marker<O, L = Mail<O>> {
     reservation: Reservation<Envelope<O, L>>,
     /// Where it is urgent: to end the owner's sleep.
-    bell: Option<(Arc<Shared>, WeakProducer<Envelope<O, L>>)>,
+    bell: Option<Bell<O, L>>,
     id: MarkerId,
 }
 
@@ -43,9 +44,8 @@ impl<O, L> Marker<O, L> {
     pub fn post(&self) -> MarkerPost {
         match self.reservation.post(Envelope::Marker(self.id)) {
             Ok(ReservedPost::Posted) => {
-                if let Some((shared, bell)) = &self.bell {
-                    shared.raise(URGENT);
-                    bell.nudge();
+                if let Some(bell) = &self.bell {
+                    bell.ring(URGENT);
                 }
                 MarkerPost::Posted
             }
@@ -163,7 +163,7 @@ impl<O> Markers<O> {
         name: &'static str,
         options: MarkerOptions,
         lanes: [&Consumer<Envelope<O, L>>; 2],
-        bell: (&Arc<Shared>, &WeakProducer<Envelope<O, L>>),
+        bell: &Bell<O, L>,
         mut callback: impl FnMut(&mut O) -> R + Send + 'static,
     ) -> Result<Marker<O, L>, TooManyMarkers> {
         let lane = usize::from(options.urgent);
@@ -186,7 +186,7 @@ impl<O> Markers<O> {
         });
         Ok(Marker {
             reservation,
-            bell: options.urgent.then(|| (Arc::clone(bell.0), bell.1.clone())),
+            bell: options.urgent.then(|| bell.clone()),
             id,
         })
     }

@@ -62,6 +62,7 @@
 //! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 //! ```
 
+mod bell;
 mod builder;
 mod envelope;
 mod error;

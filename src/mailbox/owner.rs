@@ -95,8 +95,8 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         action: impl FnMut(&mut O) -> R + Send + 'static,
     ) -> Result<Marker<O, L>, TooManyMarkers> {
         let lanes = [&self.main, &self.urgent];
-        let bell = (&self.weak.shared, &self.weak.main);
-        self.markers.register(name, options, lanes, bell, action)
+        let bell = self.weak.bell();
+        self.markers.register(name, options, lanes, &bell, action)
     }
 
     /// What marker number `id` of this mailbox was registered as; `None` where there are not so many.

@@ -13,6 +13,53 @@ use crate::ring::mpsc::Consumer;
 /// How many urgent letters run in a row, at most, while another letter is to be had.
 pub const URGENT_RUN_MAX: u32 = 8;
 
+/// What the last yield has found hidden, so that yielding again and again over many hidden letters
+/// does not look at each of them each time.
+struct Hidden {
+    least: Priority,
+    deferrable: Deferrable,
+    /// Everything in the queue before this position is hidden from such a yield.
+    until: usize,
+}
+
+impl Hidden {
+    /// How many at the front of a queue with these positions are hidden from `filter`, as far as is
+    /// known.
+    fn how_many_for(&self, filter: Filter<'_>, first: usize, end: usize) -> usize {
+        let is_as_strict = filter.least >= self.least
+            && (filter.deferrable == Deferrable::Hidden || self.deferrable == Deferrable::AsGiven);
+        let known = self.until.wrapping_sub(first);
+        if is_as_strict && known <= end.wrapping_sub(first) {
+            known
+        } else {
+            0
+        }
+    }
+}
+
+impl Hidden {
+    /// A yield that passed over `skip` letters has found none, or the one behind `before` others,
+    /// which it took out: those before that one have moved up by the place it has left.
+    fn learn(
+        &mut self,
+        filter: Filter<'_>,
+        skip: usize,
+        (first, end): (usize, usize),
+        found: Option<usize>,
+    ) {
+        // What is known of a less strict yield is worth more, unless it is of fewer letters.
+        if skip > 0 && skip >= end.wrapping_sub(self.until) && filter.least > self.least {
+            self.until = self.until.wrapping_add(usize::from(found.is_some()));
+            return;
+        }
+        *self = Self {
+            least: filter.least,
+            deferrable: filter.deferrable,
+            until: found.map_or(end, |before| first.wrapping_add(before + 1)),
+        };
+    }
+}
+
 /// The owner's queues.
 pub(super) struct Queues<O, L> {
     /// Urgent letters that the owner posted, and those a yield has skipped.
@@ -21,6 +68,7 @@ pub(super) struct Queues<O, L> {
     pub(super) queue: Fifo<Envelope<O, L>>,
     /// The position behind the last of the batch.
     batch_end: usize,
+    hidden: Hidden,
     /// Urgent letters handed out since an ordinary one was.
     urgent_run: u32,
     /// There may be more in the urgent ring than has been noted.
@@ -50,6 +98,11 @@ impl<O, L> Queues<O, L> {
             urgent: Fifo::with_capacity(urgent_max),
             queue: Fifo::with_capacity(batch_max.saturating_mul(2)),
             batch_end: 0,
+            hidden: Hidden {
+                least: Priority::MAX,
+                deferrable: Deferrable::Hidden,
+                until: 0,
+            },
             urgent_run: 0,
             more_urgent: false,
         }
@@ -150,14 +203,26 @@ impl<O, L: Letter<O>> Queues<O, L> {
     }
 
     fn take_shown_urgent(&mut self, filter: Filter<'_>) -> Option<Envelope<O, L>> {
-        let (_, urgent) = self.urgent.take_first(|envelope| filter.shows(envelope))?;
+        let (_, urgent) = self
+            .urgent
+            .take_first(0, |envelope| filter.shows(envelope))?;
         self.took_urgent();
         Some(urgent)
     }
 
     fn take_queued(&mut self, filter: Filter<'_>) -> Option<Envelope<O, L>> {
-        let batch = self.batch();
-        let (before, envelope) = self.queue.take_first(|envelope| filter.shows(envelope))?;
+        let (batch, (first, end)) = (self.batch(), self.queue.positions());
+        let skip = self.hidden.how_many_for(filter, first, end);
+        let found = self
+            .queue
+            .take_first(skip, |envelope| filter.shows(envelope));
+        self.hidden.learn(
+            filter,
+            skip,
+            (first, end),
+            found.as_ref().map(|(before, _)| *before),
+        );
+        let (before, envelope) = found?;
         if before >= batch {
             // Those of the batch are one position further on now.
             self.batch_end = self.batch_end.wrapping_add(1);

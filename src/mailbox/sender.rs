@@ -1,10 +1,11 @@
 //! The posting side: ordinary and urgent letters, from any thread.
 
+use super::bell::Bell;
 use super::envelope::Envelope;
 use super::error::PostError;
 use super::shared::{Counters, Shared, URGENT};
 use crate::letter::{Letter, Mail};
-use crate::ring::{Closed, PostTimeoutError, TryPostError, mpsc};
+use crate::ring::{Closed, PostTimeoutError, Refusal, TryPostError, mpsc};
 use crate::sync::Arc;
 use core::time::Duration;
 use std::time::Instant;
@@ -40,8 +41,7 @@ pub struct Sender<O, L = Mail<O>> {
     main: mpsc::Producer<Envelope<O, L>>,
     urgent: mpsc::Producer<Envelope<O, L>>,
     /// To end the owner's sleep for what is not in the main ring.
-    bell: mpsc::WeakProducer<Envelope<O, L>>,
-    shared: Arc<Shared>,
+    bell: Bell<O, L>,
 }
 
 /// A sender that does not keep its mailbox open.
@@ -57,13 +57,8 @@ impl<O, L: Letter<O>> Sender<O, L> {
         urgent: mpsc::Producer<Envelope<O, L>>,
         shared: Arc<Shared>,
     ) -> Self {
-        let bell = main.downgrade();
-        Self {
-            main,
-            urgent,
-            bell,
-            shared,
-        }
+        let bell = Bell::new(shared, main.downgrade());
+        Self { main, urgent, bell }
     }
 
     /// Posts `letter` if there is room.
@@ -96,7 +91,7 @@ impl<O, L: Letter<O>> Sender<O, L> {
         match self.main.try_post(Envelope::Letter(letter)) {
             Ok(()) => Ok(()),
             Err(TryPostError::Closed(envelope)) => Err(PostError::Closed(envelope)),
-            Err(TryPostError::Full(envelope)) if self.shared.is_owned_by_this_thread() => {
+            Err(TryPostError::Full(envelope)) if self.bell.shared.is_owned_by_this_thread() => {
                 Err(PostError::WouldDeadlock(envelope))
             }
             Err(TryPostError::Full(envelope)) => self
@@ -109,39 +104,36 @@ impl<O, L: Letter<O>> Sender<O, L> {
         .map_err(|error| self.rejected(error).map(Envelope::into_letter))
     }
 
-    /// Posts letters that lie side by side, as many as there is room for at once, waiting for room
-    /// for the rest. Returns how many were posted: all.
-    ///
-    /// Those that are posted at once cost one locked instruction together.
+    /// Posts letters in order, waiting for room; returns how many: all. They are claimed 32 at a time,
+    /// or as many as there is room for, for one locked instruction; those of one claim lie together.
     ///
     /// # Errors
     /// [`PostError::Closed`] or [`PostError::WouldDeadlock`], with the letters that were not posted,
-    /// in order; those before them were.
-    pub fn post_batch(&self, letters: Vec<L>) -> Result<usize, PostError<Vec<L>>> {
-        use crate::ring::Refusal;
-        let count = letters.len();
-        let envelopes: Vec<_> = letters.into_iter().map(Envelope::Letter).collect();
+    /// in order; those before them were. They are gathered to the iterator's end, which must come.
+    ///
+    /// # Panics
+    /// If the iterator does: what it had made and was not posted yet is dropped.
+    pub fn post_batch(
+        &self,
+        letters: impl IntoIterator<Item = L>,
+    ) -> Result<usize, PostError<Vec<L>>> {
         let back = |rest: &mut dyn Iterator<Item = Envelope<O, L>>| {
             rest.map(Envelope::into_letter).collect()
         };
-        let mut rest = match self.main.try_post_batch(envelopes) {
-            Ok(_) => return Ok(count),
-            Err(refused) if refused.reason == Refusal::Closed => {
-                let mut rest = refused.rest;
-                return Err(self.rejected(PostError::Closed(back(&mut rest))));
-            }
-            Err(refused) => refused.rest,
+        let envelopes = letters.into_iter().map(Envelope::Letter);
+        let mut refused = match self.main.try_post_batch(envelopes) {
+            Ok(posted) => return Ok(posted),
+            Err(refused) => refused,
         };
-        if self.shared.is_owned_by_this_thread() {
-            return Err(self.rejected(PostError::WouldDeadlock(back(&mut rest))));
+        if refused.reason == Refusal::Closed {
+            return Err(self.rejected(PostError::Closed(back(&mut refused.rest))));
         }
-        let rest: Vec<_> = rest.collect();
-        match self.blocked(|| self.main.post_batch(rest)) {
-            Ok(_) => Ok(count),
-            Err(refused) => {
-                let mut rest = refused.rest;
-                Err(self.rejected(PostError::Closed(back(&mut rest))))
-            }
+        if self.bell.shared.is_owned_by_this_thread() {
+            return Err(self.rejected(PostError::WouldDeadlock(back(&mut refused.rest))));
+        }
+        match self.blocked(|| self.main.post_batch(refused.rest)) {
+            Ok(posted) => Ok(refused.posted + posted),
+            Err(mut refused) => Err(self.rejected(PostError::Closed(back(&mut refused.rest)))),
         }
     }
 
@@ -209,8 +201,7 @@ impl<O, L: Letter<O>> Sender<O, L> {
 
     /// Raises a flag, and has an owner that sleeps look (M4).
     fn raise(&self, flag: u32) {
-        self.shared.raise(flag);
-        self.bell.nudge();
+        self.bell.ring(flag);
     }
 
     /// Waits for room after a post was refused, if that is any use.
@@ -222,7 +213,7 @@ impl<O, L: Letter<O>> Sender<O, L> {
     ) -> Result<(), PostError<Envelope<O, L>>> {
         match error {
             TryPostError::Closed(envelope) => Err(PostError::Closed(envelope)),
-            TryPostError::Full(envelope) if self.shared.is_owned_by_this_thread() => {
+            TryPostError::Full(envelope) if self.bell.shared.is_owned_by_this_thread() => {
                 Err(PostError::WouldDeadlock(envelope))
             }
             TryPostError::Full(envelope) => self
@@ -236,13 +227,13 @@ impl<O, L: Letter<O>> Sender<O, L> {
         let start = Instant::now();
         let done = wait();
         let waited = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.shared.blocked_ns.add(waited);
+        self.bell.shared.blocked_ns.add(waited);
         done
     }
 
     #[cold]
     pub(crate) fn rejected<T>(&self, error: PostError<T>) -> PostError<T> {
-        self.shared.rejected.increment();
+        self.bell.shared.rejected.increment();
         error
     }
 }
@@ -276,7 +267,7 @@ impl<O, L> Sender<O, L> {
     /// Whether both post to the same mailbox.
     #[must_use]
     pub fn same_mailbox(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.shared, &other.shared)
+        Arc::ptr_eq(&self.bell.shared, &other.bell.shared)
     }
 
     /// A sender that does not keep the mailbox open.
@@ -285,7 +276,7 @@ impl<O, L> Sender<O, L> {
         WeakSender {
             main: self.main.downgrade(),
             urgent: self.urgent.downgrade(),
-            shared: Arc::clone(&self.shared),
+            shared: Arc::clone(&self.bell.shared),
         }
     }
 
@@ -294,10 +285,10 @@ impl<O, L> Sender<O, L> {
     pub fn counters(&self) -> Counters {
         let ring = self.main.counters();
         Counters {
-            depth: self.shared.depth.get(),
-            depth_max: self.shared.depth_max.get(),
-            rejected: self.shared.rejected.get(),
-            blocked_ns: self.shared.blocked_ns.get(),
+            depth: self.bell.shared.depth.get(),
+            depth_max: self.bell.shared.depth_max.get(),
+            rejected: self.bell.shared.rejected.get(),
+            blocked_ns: self.bell.shared.blocked_ns.get(),
             parks: ring.parks,
             wakes: ring.wakes,
         }
@@ -306,13 +297,13 @@ impl<O, L> Sender<O, L> {
     /// The address of the mailbox's identity.
     #[inline]
     pub(crate) fn address(&self) -> usize {
-        (&raw const *self.shared).addr()
+        (&raw const *self.bell.shared).addr()
     }
 
     /// The calling thread drives the mailbox from here on.
     #[inline]
     pub(crate) fn owned_by_this_thread(&self) {
-        self.shared.owned_by_this_thread();
+        self.bell.shared.owned_by_this_thread();
     }
 
     /// What raises flags for whoever drives the mailbox, of those but the topmost.
@@ -321,23 +312,22 @@ impl<O, L> Sender<O, L> {
         O: 'static,
         L: Send + 'static,
     {
-        let (shared, bell) = (Arc::clone(&self.shared), self.bell.clone());
+        let bell = self.bell.clone();
         move |flag| {
             debug_assert_eq!(flag & URGENT, 0, "the mailbox's own");
-            shared.raise(flag);
-            bell.nudge();
+            bell.ring(flag);
         }
     }
 
     /// Whether any flag of whoever drives the mailbox is raised.
     #[inline(always)]
     pub(crate) fn is_raised(&self) -> bool {
-        self.shared.flags() & !URGENT != 0
+        self.bell.shared.flags() & !URGENT != 0
     }
 
     /// Takes those flags, before what they stand for is looked at.
     pub(crate) fn take_flags(&self) -> u32 {
-        self.shared.take_flags(!URGENT)
+        self.bell.shared.take_flags(!URGENT)
     }
 }
 
@@ -347,6 +337,12 @@ impl<T> From<TryPostError<T>> for PostError<T> {
             TryPostError::Full(letter) => Self::Full(letter),
             TryPostError::Closed(letter) => Self::Closed(letter),
         }
+    }
+}
+
+impl<O, L> WeakSender<O, L> {
+    pub(super) fn bell(&self) -> Bell<O, L> {
+        Bell::new(Arc::clone(&self.shared), self.main.clone())
     }
 }
 
@@ -366,7 +362,6 @@ impl<O, L> Clone for Sender<O, L> {
             main: self.main.clone(),
             urgent: self.urgent.clone(),
             bell: self.bell.clone(),
-            shared: Arc::clone(&self.shared),
         }
     }
 }

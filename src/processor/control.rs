@@ -18,6 +18,8 @@ pub(super) const ALL_DONE: u32 = 1 << 1;
 pub(super) const FAILED: u32 = 1 << 2;
 /// A suspension of the default action was resumed.
 pub(super) const RESUME: u32 = 1 << 3;
+/// No more letters are to be taken.
+pub(super) const QUIESCE: u32 = 1 << 5;
 /// The clock was moved by hand.
 pub(super) const CLOCK_MOVED: u32 = 1 << 4;
 /// A timer was brought.
@@ -81,6 +83,10 @@ impl Link {
 
     pub(super) fn ask_all_done(&self) {
         self.raise(ALL_DONE);
+    }
+
+    pub(super) fn ask_quiesce(&self) {
+        self.raise(QUIESCE);
     }
 
     /// Hands a failure over; the first one counts, a later one is handed back.

@@ -174,6 +174,36 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
         .map_err(|error| error.map(Envelope::into_letter))
     }
 
+    /// Posts letters in turn, as [`Sender::post_batch`] does.
+    ///
+    /// # Errors
+    /// As [`execute`](Self::execute), with the letters that were not posted.
+    ///
+    /// # Panics
+    /// If the iterator does; see [`Sender::post_batch`].
+    pub fn post_batch(
+        &self,
+        letters: impl IntoIterator<Item = L>,
+    ) -> Result<usize, PostError<Vec<L>>> {
+        let mut letters = letters.into_iter();
+        match self.on_owner((), |_, ()| ()) {
+            Err(()) => self.sender.post_batch(letters),
+            Ok(()) => {
+                let mut posted = 0;
+                while let Some(letter) = letters.next() {
+                    if let Err(error) = self.post(letter) {
+                        return Err(error.map(|letter| {
+                            let first = core::iter::once(letter);
+                            first.chain(letters).collect()
+                        }));
+                    }
+                    posted += 1;
+                }
+                Ok(posted)
+            }
+        }
+    }
+
     /// Posts an urgent letter.
     ///
     /// # Errors
@@ -257,6 +287,13 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
     /// [`finish`](super::MailboxProcessor::finish) runs them and refuses others.
     pub fn all_done(&self) {
         self.link.ask_all_done();
+    }
+
+    /// Has the owner refuse letters and timers from now on; those accepted are run, and a loop without
+    /// a default action to run ends then. What is posted before the owner gets to it is accepted
+    /// still.
+    pub fn quiesce(&self) {
+        self.link.ask_quiesce();
     }
 
     /// Fails the processor from outside, ahead of all letters, whatever its policy. The first
