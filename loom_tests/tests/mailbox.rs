@@ -200,21 +200,34 @@ fn m14o_order_of_each_lane() {
     });
 }
 
-/// Two urgent letters, of which a priority hides the first, while the owner waits for the second.
+/// Two letters, of which a priority hides the first, while the owner waits for the second.
+fn behind_a_hidden_one(post: fn(&Post, Letter)) {
+    let (sender, mut mailbox) = of(Builder::new(2).urgent_capacity(2));
+    let posting = with(sender, move |sender| {
+        post(sender, Letter::new(1));
+        post(sender, Letter::new(HIGH));
+    });
+    let mut log = Log::new();
+    let taken = mailbox.take_from(Priority::MAX).unwrap();
+    mailbox.run(taken, &mut log).unwrap();
+    run_one(&mut mailbox, &mut log);
+    assert_eq!(log, [HIGH, 1]);
+    join([posting]);
+}
+
+/// In the urgent lane.
 #[test]
 fn m14p_urgent_behind_a_hidden_one() {
     check(preemptions(3, 8_900), || {
-        let (sender, mut mailbox) = of(Builder::new(1).urgent_capacity(2));
-        let posting = with(sender, |sender| {
-            sender.try_post_urgent(Letter::new(1)).unwrap();
-            sender.try_post_urgent(Letter::new(HIGH)).unwrap();
-        });
-        let mut log = Log::new();
-        let taken = mailbox.take_from(Priority::MAX).unwrap();
-        mailbox.run(taken, &mut log).unwrap();
-        run_one(&mut mailbox, &mut log);
-        assert_eq!(log, [HIGH, 1]);
-        join([posting]);
+        behind_a_hidden_one(|sender, letter| sender.try_post_urgent(letter).unwrap());
+    });
+}
+
+/// In the main lane.
+#[test]
+fn m14p_ordinary_behind_a_hidden_one() {
+    check(preemptions(3, 4_400), || {
+        behind_a_hidden_one(|sender, letter| sender.try_post(letter).unwrap());
     });
 }
 
