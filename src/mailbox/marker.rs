@@ -5,7 +5,7 @@ use super::envelope::{Envelope, MarkerId};
 use super::error::TooManyMarkers;
 use super::shared::URGENT;
 use crate::letter::{IntoOutcome, Mail, Outcome, Priority};
-use crate::ring::mpsc::{Consumer, Reservation, ReservedPost, WeakProducer};
+use crate::ring::mpsc::{Consumer, Reservation, ReservedPost};
 use crate::sync::{Arc, Tally};
 
 /// Posts one of a mailbox's markers, from any thread.

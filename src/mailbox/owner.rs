@@ -425,6 +425,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         } = self;
         let shared = &weak.shared;
         shared.owned_by_this_thread();
+        shared.depth.set(queues.len() as u64);
         match main.wait_unless(deadline, || shared.flags() & URGENT != 0 || unless()) {
             // The main ring is closed first, and its bell is not heard any more. The urgent one will
             // be, by the same hand, which wakes who waits there. Whoever's `unless` others make true

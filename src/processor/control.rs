@@ -19,11 +19,16 @@ pub(super) const FAILED: u32 = 1 << 2;
 /// A suspension of the default action was resumed.
 pub(super) const RESUME: u32 = 1 << 3;
 /// No more letters are to be taken.
-pub(super) const QUIESCE: u32 = 1 << 5;
+pub(super) const QUIESCE: u32 = 1 << 6;
 /// The clock was moved by hand.
 pub(super) const CLOCK_MOVED: u32 = 1 << 4;
 /// A timer was brought.
 pub(super) const TIMERS: u32 = 1 << 5;
+
+const _: () = {
+    let all = SUSPEND | ALL_DONE | FAILED | RESUME | QUIESCE | CLOCK_MOVED | TIMERS;
+    assert!(all.count_ones() == 7, "each has a bit of its own");
+};
 
 /// What handles and owner of one processor share beside its mailbox.
 pub(super) struct Link {
@@ -110,7 +115,9 @@ impl Link {
     pub(super) fn resume(&self, generation: u64) {
         // Release: pairs with Acquire in `resumed_up_to`; what the resumer wrote is seen by the
         // default action, and what earlier ones did, for a read-modify-write hands that on.
-        if self.resumed.fetch_max(generation, order!(u, Release)) < generation {
+        // The flag is raised also where another has resumed the same one: it may have been stopped
+        // before it could.
+        if self.resumed.fetch_max(generation, order!(u, Release)) <= generation {
             self.raise(RESUME);
         }
     }

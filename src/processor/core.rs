@@ -3,8 +3,9 @@
 //! C1. No borrow of the mailbox or the timers is held while caller code runs, but for what runs in
 //!     a wait strategy or a letter's own description of itself; a handle that finds one held goes
 //!     the way of other threads.
-//! C3. A letter that is run in place was given up by the queue it lies in, and is moved out of there
-//!     before any caller code runs that could change the queue.
+//! C3. A letter that is run in place was given up by the queue it lies in. The mailbox stays borrowed
+//!     while it is asked what it is, and it is moved out, or dropped where that panics, before any
+//!     caller code runs that could change the queue.
 //! C2. A look for letters runs no caller code and changes nothing; so while it lasts nobody on this
 //!     thread, which alone has the core, begins to change the mailbox.
 
@@ -16,13 +17,14 @@ use super::pace::Pace;
 use super::stats::nanos;
 use super::timers::{Place, Timers};
 use super::yielding::YieldError;
-use crate::letter::{Describe, Letter, Mail, Outcome, Priority};
+use crate::letter::{Describe, Letter, Outcome, Priority};
 use crate::mailbox::{
     Deferrable, Envelope, Mailbox, MarkerId, PostError, Sender, State, TakeError, Taken, Token,
 };
 use crate::ring::Waited;
 use crate::sync::Arc;
 use core::cell::{Cell, RefCell, RefMut};
+use core::mem::ManuallyDrop;
 use std::time::Instant;
 
 /// See above.
@@ -206,6 +208,10 @@ impl<O, L: Letter<O>> Core<O, L> {
         if flags & control::FAILED != 0 {
             phase.has_failed.set(true);
         }
+        if flags & control::QUIESCE != 0 {
+            self.mailbox.borrow_mut().quiesce();
+            self.quiesce_timers();
+        }
         if flags & control::CLOCK_MOVED != 0 {
             self.pace.time_has_passed();
         }
@@ -266,24 +272,26 @@ impl<O, L: Letter<O>> Core<O, L> {
             }
             return Ok(true);
         };
-        let what = letter.describe();
-        let timed = self.before_letter(letter);
-        let place: *mut L = letter;
-        // SAFETY: C3: it was shown, and is run right below.
+        let letter = InPlace(letter);
+        // SAFETY: C3: it was shown, and is run or dropped in its place.
         unsafe { mailbox.give_up_front() };
+        // SAFETY: C3: it is there until the mailbox is let go.
+        let (what, timed) = self.before_letter(unsafe { &*letter.0 });
         drop(mailbox);
-        // SAFETY: C3: nothing changes the mailbox between the line above and the letter's move out
-        // of its place, which is the first that is done here.
+        let place = letter.into_place();
+        // SAFETY: C3: nothing changes the mailbox between its drop above and the letter's move out of
+        // its place, which is the first that is done here.
         let outcome = unsafe { L::run_in_place(place, owner) };
         self.after_letter(timed, what, outcome).map(|()| true)
     }
 
     /// Counts a letter that is about to run; the time, if it is to be timed.
     #[inline(always)]
-    fn before_letter(&self, letter: &L) -> Option<Instant> {
+    fn before_letter(&self, letter: &impl Letter<O>) -> (Describe, Option<Instant>) {
+        let what = letter.describe();
+        self.pace.running(what);
         self.link.stats.letters[letter.kind().index()].add(1);
-        self.pace.running(letter.describe());
-        self.pace.start_of_letter(&*self.link.clock)
+        (what, self.pace.start_of_letter(&*self.link.clock))
     }
 
     #[inline(always)]
@@ -299,19 +307,9 @@ impl<O, L: Letter<O>> Core<O, L> {
         outcome.map_err(|error| Failure::error(what.text(), error))
     }
 
-    fn run_letter(&self, letter: L, owner: &mut O) -> Result<(), Failure> {
-        let what = letter.describe();
-        let timed = self.before_letter(&letter);
+    fn run_letter(&self, letter: impl Letter<O>, owner: &mut O) -> Result<(), Failure> {
+        let (what, timed) = self.before_letter(&letter);
         let outcome = letter.run(owner);
-        self.after_letter(timed, what, outcome)
-    }
-
-    fn run_mail(&self, mail: Mail<O>, owner: &mut O) -> Result<(), Failure> {
-        self.link.stats.letters[mail.kind().index()].add(1);
-        let what = mail.describe();
-        self.pace.running(what);
-        let timed = self.pace.start_of_letter(&*self.link.clock);
-        let outcome = mail.run(owner);
         self.after_letter(timed, what, outcome)
     }
 
@@ -326,7 +324,7 @@ impl<O, L: Letter<O>> Core<O, L> {
     pub(super) fn run_other(&self, taken: Taken<O, L>, owner: &mut O) -> Result<(), Failure> {
         match taken {
             Taken::Letter(letter) => self.run_letter(letter, owner),
-            Taken::Mail(mail) => self.run_mail(*mail, owner),
+            Taken::Mail(mail) => self.run_letter(*mail, owner),
             Taken::Marker(id) => self.run_marker(id, owner),
             Taken::Token(token, _) => match Work::of(token) {
                 Work::Timer(place) => self.run_timer(place, owner),
@@ -455,5 +453,22 @@ impl<T> From<OwnPost<T>> for PostError<T> {
         match refused {
             OwnPost::Closed(envelope) | OwnPost::InUse(envelope) => Self::Closed(envelope),
         }
+    }
+}
+
+/// C3: a letter that was given up and not run yet.
+struct InPlace<L>(*mut L);
+
+impl<L> InPlace<L> {
+    #[inline(always)]
+    fn into_place(self) -> *mut L {
+        ManuallyDrop::new(self).0
+    }
+}
+
+impl<L> Drop for InPlace<L> {
+    fn drop(&mut self) {
+        // SAFETY: C3: it was not run, and nobody else has it.
+        unsafe { self.0.drop_in_place() };
     }
 }

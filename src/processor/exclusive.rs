@@ -1,6 +1,6 @@
 //! Who holds the owner: the processor alone, or together with another thread, under a lock.
 
-use crate::sync::Arc;
+use crate::sync::{self, Arc};
 use crate::wait::{Handoff, HandoffGuard};
 
 /// The owner, as the processor reaches it.
@@ -10,6 +10,14 @@ pub(super) enum Holder<O> {
 }
 
 impl<O> Holder<O> {
+    /// The owner, unless another thread has a way to it.
+    pub(super) fn into_inner(self) -> Option<O> {
+        match self {
+            Self::Alone(owner) => Some(owner),
+            Self::Shared(lock) => sync::into_inner(lock).map(Handoff::into_inner),
+        }
+    }
+
     /// Calls `f` with the owner; under the lock where it is shared.
     #[inline(always)]
     pub(super) fn with<R>(&mut self, f: impl FnOnce(&mut O) -> R) -> R {

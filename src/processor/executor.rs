@@ -79,7 +79,9 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
     ///
     /// # Errors
     /// [`PostError::Closed`]; or [`PostError::WouldDeadlock`] where the mailbox is full and this
-    /// thread is the one that ran the processor last, but does not just now. Both with the mail.
+    /// thread is the one that ran the processor last, but does not just now. Both with the mail. A
+    /// processor that was never run is known to no thread as its own: there a post waits for room
+    /// until some thread runs it.
     #[inline(always)]
     pub fn execute<F, R>(&self, action: F) -> Result<(), PostError<Unposted<O, L>>>
     where

@@ -114,8 +114,9 @@ pub enum OnFailure {
     Stop,
     /// As `Stop`, but a panic goes on out of `run` or `step`.
     Propagate,
-    /// The letter is gone and the processor goes on. But a failure that was reported from outside,
-    /// or met in a yield, stops it.
+    /// The letter is gone and the processor goes on. But a failure that was reported from outside
+    /// stops it, and so does the error of a letter that a yield ran. A panic there ends the yielding
+    /// letter too, and both are skipped.
     Skip,
     /// The process is aborted.
     Abort,

@@ -51,6 +51,7 @@ mod tests;
 mod timed;
 mod timer_state;
 mod timers;
+mod turn;
 mod unposted;
 mod wheel;
 mod yielding;

@@ -1,16 +1,16 @@
 //! The loop: letters first, then the default action; or a sleep.
 
-use super::action::{Controller, DefaultAction, NoAction};
+use super::action::{DefaultAction, NoAction};
 use super::builder::{Builder, Hook};
 use super::core::{Core, Work};
 use super::current;
 use super::exclusive::Holder;
 use super::executor::Executor;
 use super::failure::{Failure, OnFailure};
-use crate::letter::{IntoOutcome, Letter, Mail, Outcome};
+use super::turn::{Allowed, Turn, act, batch, idle, is_over, stopping};
+use crate::letter::{IntoOutcome, Letter, Mail};
 use crate::mailbox::{Marker, MarkerCounters, MarkerOptions, State, TooManyMarkers, Undelivered};
 use crate::ring::{Budget, CapacityError, Stopwatch, Waited};
-use crate::wait::Handoff;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Runs one owner's letters and its default action, on whichever thread calls
@@ -37,7 +37,8 @@ pub enum Ended {
     Suspended,
     /// There is nothing more to do.
     AllDone,
-    /// The mailbox is quiesced and empty, and there is no default action to run.
+    /// The mailbox is quiesced and empty, and there is no default action to run: none, or a suspended
+    /// one. Run again after a resume, it goes on.
     Quiesced,
 }
 
@@ -52,12 +53,6 @@ pub enum Step {
     /// resumes, or a timer is due.
     Idle,
     /// The loop has ended.
-    Ended(Ended),
-}
-
-/// How a turn goes on.
-enum Turn {
-    Go,
     Ended(Ended),
 }
 
@@ -354,6 +349,15 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
         self.core.mailbox.borrow().state()
     }
 
+    /// The owner, when the processor is done with; what the mailbox still holds is dropped. `None`
+    /// where another thread shares the owner, and has a way to it still.
+    #[must_use]
+    pub fn into_owner(self) -> Option<O> {
+        let Self { core, owner, .. } = self;
+        drop(core);
+        owner.into_inner()
+    }
+
     /// Refuses new letters and timers, the owner's own too. Letters that were accepted run on, when
     /// the loop is run; timers that are not due are dropped.
     pub fn quiesce(&mut self) {
@@ -371,122 +375,6 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
         drop(timers);
         undelivered.without_tokens(Work::owed_marker)
     }
-}
-
-/// What is left of a step's budget.
-struct Allowed<'a> {
-    left: usize,
-    stopwatch: Option<Stopwatch<'a, dyn crate::sync::Clock + Send + Sync>>,
-}
-
-impl Allowed<'_> {
-    fn is_used_up(&mut self) -> bool {
-        self.left == 0 || self.stopwatch.as_mut().is_some_and(Stopwatch::is_over)
-    }
-}
-
-/// Runs a batch of letters, as far as the budget allows; the rest of it stays.
-fn batch<O, L: Letter<O>>(
-    core: &Core<O, L>,
-    owner: &mut Holder<O>,
-    mut allowed: Option<&mut Allowed<'_>>,
-) -> Result<Turn, Failure> {
-    if !core.mailbox.borrow_mut().refill_batch() {
-        return Ok(Turn::Go);
-    }
-    loop {
-        if let Some(allowed) = &mut allowed
-            && allowed.is_used_up()
-        {
-            return Ok(Turn::Go);
-        }
-        let mut mailbox = core.mailbox.borrow_mut();
-        if mailbox.has_urgent() {
-            let Some(taken) = mailbox.try_take_from_batch() else {
-                return Ok(Turn::Go);
-            };
-            drop(mailbox);
-            owner.with(|owner| core.run_other(taken, owner))?;
-        } else {
-            let ran = match owner {
-                Holder::Alone(owner) => core.run_front(mailbox, owner)?,
-                // Who gets in line for the owner has a letter: a source that lets go lets one in.
-                Holder::Shared(_) if mailbox.front_of_batch().is_none() => false,
-                Holder::Shared(lock) => {
-                    drop(mailbox);
-                    run_locked(core, lock)?
-                }
-            };
-            if !ran {
-                return Ok(Turn::Go);
-            }
-        }
-        if let Some(allowed) = &mut allowed {
-            allowed.left -= 1;
-        }
-        if core.is_stopping() {
-            return stopping(core).map(Turn::Ended);
-        }
-    }
-}
-
-/// Runs the next of the batch when the lock is had; `Ok(false)`: the batch is worked off.
-#[cold]
-fn run_locked<O, L: Letter<O>>(core: &Core<O, L>, lock: &Handoff<O>) -> Result<bool, Failure> {
-    let mut owner = lock.lock();
-    let taken = core.mailbox.borrow_mut().try_take_from_batch();
-    match taken {
-        Some(taken) => core.run_other(taken, &mut owner).map(|()| true),
-        None => Ok(false),
-    }
-}
-
-/// Calls the default action once.
-#[inline]
-fn act<O, L: Letter<O>, A: DefaultAction<O>>(
-    core: &Core<O, L>,
-    owner: &mut Holder<O>,
-    action: &mut A,
-) -> Result<(), Failure> {
-    core.link.stats.actions.add(1);
-    let mut controller = Controller {
-        phase: &core.phase,
-        link: &core.link,
-    };
-    let outcome: Outcome = owner.with(|owner| action.run(owner, &mut controller));
-    outcome.map_err(|error| Failure::error("default action", error))
-}
-
-/// The loop was told to stop: why.
-#[cold]
-fn stopping<O, L: Letter<O>>(core: &Core<O, L>) -> Result<Ended, Failure> {
-    if core.phase.has_failed.get() {
-        let failure = core.take_failure();
-        return Err(failure.unwrap_or_else(Failure::again));
-    }
-    if core.phase.take_suspend() {
-        return Ok(Ended::Suspended);
-    }
-    Ok(Ended::AllDone)
-}
-
-/// A step that found no letter and no default action to call: whether that is so.
-#[cold]
-fn idle<O, L: Letter<O>>(core: &Core<O, L>) -> Option<Step> {
-    core.fire_timers_at(core.link.clock.now());
-    if core.sender.is_raised() || core.has_letters() {
-        return None;
-    }
-    Some(if is_over(core) {
-        Step::Ended(Ended::Quiesced)
-    } else {
-        Step::Idle
-    })
-}
-
-/// Whether nothing can happen any more.
-fn is_over<O, L: Letter<O>>(core: &Core<O, L>) -> bool {
-    !core.phase.has_timers.get() && core.mailbox.borrow_mut().is_over()
 }
 
 impl<O, L, A> core::fmt::Debug for MailboxProcessor<O, L, A> {

@@ -65,3 +65,8 @@ pub(crate) fn get_mut(atomic: &mut AtomicU64) -> u64 {
 pub(crate) fn get_mut_u32(atomic: &mut AtomicU32) -> u32 {
     *atomic.get_mut()
 }
+
+/// The value, where this is the last handle.
+pub(crate) fn into_inner<T>(shared: Arc<T>) -> Option<T> {
+    Arc::into_inner(shared)
+}

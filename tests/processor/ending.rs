@@ -4,7 +4,9 @@ use crate::watchdog::watched;
 use crate::{Log, logging, say};
 use mailring::letter::{Letter, Mail, Outcome, Priority};
 use mailring::mailbox::{MarkerPost, State, Taken};
-use mailring::processor::{Ended, Executor, MailboxProcessor, OnFailure, Step, YieldError};
+use mailring::processor::{
+    Ended, Executor, MailboxProcessor, NoAction, OnFailure, Step, YieldError,
+};
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Arc, Barrier};
@@ -380,4 +382,94 @@ fn under_racing_posts_what_was_accepted_is_run_and_what_was_refused_is_not() {
             assert_eq!(dropped.load(SeqCst) as u64, 200 - accepted);
         }
     });
+}
+
+#[test]
+fn any_thread_quiesces_and_what_was_accepted_is_run() {
+    watched(|| {
+        let mut processor = MailboxProcessor::new(Vec::new()).unwrap();
+        let executor = processor.executor();
+        let other = std::thread::spawn(move || {
+            executor
+                .execute(|log: &mut Vec<_>| log.push("letter"))
+                .unwrap();
+            executor.quiesce();
+            executor
+        });
+        assert_eq!(processor.run().unwrap(), Ended::Quiesced);
+        let executor = other.join().unwrap();
+        assert!(executor.is_closed());
+        assert!(
+            executor
+                .execute(|_: &mut Vec<_>| ())
+                .unwrap_err()
+                .is_closed()
+        );
+        assert_eq!(processor.into_owner(), Some(vec!["letter"]));
+    });
+}
+
+#[test]
+fn a_letter_quiesces_and_refuses_its_own_posts_from_the_next_one_on() {
+    let mut processor = MailboxProcessor::new(0_u32).unwrap();
+    let executor = processor.executor();
+    let quiescing = executor.clone();
+    executor
+        .execute(move |_: &mut u32| {
+            quiescing.execute(|runs: &mut u32| *runs += 1).unwrap();
+            quiescing.quiesce();
+        })
+        .unwrap();
+    let late = executor.clone();
+    executor
+        .execute(move |_: &mut u32| {
+            let refused = late.execute(|runs: &mut u32| *runs += 100);
+            assert!(refused.unwrap_err().is_closed());
+        })
+        .unwrap();
+    assert_eq!(processor.run().unwrap(), Ended::Quiesced);
+    assert_eq!(processor.into_owner(), Some(1));
+}
+
+#[test]
+fn an_owner_that_another_thread_shares_is_not_given_out() {
+    let builder = MailboxProcessor::<u32>::builder();
+    let (processor, shared) = builder.build_exclusive(5, NoAction).unwrap();
+    assert_eq!(processor.into_owner(), None);
+    assert_eq!(*shared.lock(), 5);
+    let builder = MailboxProcessor::<u32>::builder();
+    let (processor, shared) = builder.build_exclusive(6, NoAction).unwrap();
+    drop(shared);
+    assert_eq!(processor.into_owner(), Some(6));
+}
+
+#[test]
+fn a_batch_is_posted_in_order_from_any_thread_and_refused_with_what_was_not() {
+    let builder = MailboxProcessor::<Vec<u32>, Say>::builder();
+    let mut processor = builder.build(Vec::new()).unwrap();
+    let executor = processor.executor();
+    assert_eq!(executor.post_batch((0..100).map(Say)).unwrap(), 100);
+    let own = executor.clone();
+    let posting = move |_: &mut Vec<u32>| {
+        assert_eq!(own.post_batch([100, 101, 102].map(Say)).unwrap(), 3);
+    };
+    executor.execute(posting).unwrap();
+    assert_eq!(processor.run_until_idle().unwrap(), Step::Idle);
+    processor.quiesce();
+    let refused = executor.post_batch((0..3).map(Say)).unwrap_err();
+    assert!(refused.is_closed());
+    let back: Vec<_> = refused.into_inner().into_iter().map(|say| say.0).collect();
+    assert_eq!(back, [0, 1, 2]);
+    let log = processor.into_owner().unwrap();
+    assert!(log.into_iter().eq(0..103));
+}
+
+/// A letter without a place for closures.
+struct Say(u32);
+
+impl mailring::letter::Letter<Vec<u32>> for Say {
+    fn run(self, log: &mut Vec<u32>) -> mailring::letter::Outcome {
+        log.push(self.0);
+        Ok(())
+    }
 }

@@ -68,7 +68,7 @@ fn scenario_119_a_letter_never_sees_the_source_in_the_middle_of_its_turn() {
                         let before = owner.0;
                         thread::yield_now();
                         owner.1 += 1;
-                        (before % 2 == 0) && owner.0 == before
+                        before.is_multiple_of(2) && owner.0 == before
                     })
                     .unwrap();
                 assert_eq!(even.wait(), Ok(true));

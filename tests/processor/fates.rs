@@ -382,3 +382,33 @@ fn b44_j_abort_ends_the_process_after_the_hook_has_seen_it() {
     assert!(!String::from_utf8_lossy(&output.stdout).contains("went on"));
     assert_eq!(output.status.signal(), Some(6), "SIGABRT");
 }
+
+/// Whose kind is no kind, which is found out only when it is counted.
+struct Unkind(bool);
+
+impl mailring::letter::Letter<u32> for Unkind {
+    fn run(self, runs: &mut u32) -> mailring::letter::Outcome {
+        *runs += 1;
+        Ok(())
+    }
+    fn kind(&self) -> mailring::letter::Kind {
+        mailring::letter::Kind::new(if self.0 { 99 } else { 1 })
+    }
+}
+
+#[test]
+fn b44_k_a_letter_that_panics_when_it_is_asked_for_its_kind_is_skipped_once() {
+    watched(|| {
+        let builder = MailboxProcessor::<u32, Unkind>::builder().on_failure(OnFailure::Skip);
+        let mut processor = builder.build(0).unwrap();
+        let executor = processor.executor();
+        for unkind in [true, false] {
+            executor.post(Unkind(unkind)).unwrap();
+        }
+        for _ in 0..10 {
+            let _step = processor.step(Budget::letters(10)).unwrap();
+        }
+        assert_eq!(processor.with_owner(|runs| *runs), 1);
+        assert_eq!(executor.counters().failures, 1);
+    });
+}

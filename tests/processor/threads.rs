@@ -83,13 +83,10 @@ fn b41_b_no_wake_is_lost_whatever_ends_the_sleep() {
             for _ in 0..ROUNDS {
                 dice.dawdle(400);
                 match dice.roll(6) {
-                    0 => drop(
-                        executor
-                            .ask(|sum: &mut u64| *sum += 1)
-                            .unwrap()
-                            .wait()
-                            .unwrap(),
-                    ),
+                    0 => {
+                        let reply = executor.ask(|sum: &mut u64| *sum += 1).unwrap();
+                        assert_eq!(reply.wait(), Ok(()));
+                    }
                     1 => {
                         let (tell, told) = channel();
                         executor
