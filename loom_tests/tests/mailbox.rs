@@ -449,7 +449,7 @@ fn m7_close_against_posts_in_both_lanes() {
         let returned = left(mailbox.close());
         let accepted: Vec<_> = join(posting).into_iter().flatten().collect();
         assert_eq!(sorted(returned), accepted);
-        assert!(mailbox.close().len() == 0);
+        assert!(mailbox.close().is_empty());
         assert_eq!(mailbox.try_take().unwrap_err(), TakeError::Closed);
     });
 }
