@@ -91,7 +91,7 @@ impl Due {
         }
     }
 
-    #[cfg(test)]
+    #[cfg(all(test, not(mailring_loom)))]
     pub(super) fn len(&self) -> usize {
         let sorted = self.sorted.iter().filter(|entry| entry.index != NONE);
         sorted.count() + self.late.len()

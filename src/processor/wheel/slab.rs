@@ -112,7 +112,7 @@ impl<T> Slab<T> {
         timer.value.as_ref()
     }
 
-    #[cfg(test)]
+    #[cfg(all(test, not(mailring_loom)))]
     pub(super) fn get_mut(&mut self, key: Key) -> Option<&mut T> {
         let timer = self.timers.get_mut(key.index as usize);
         let timer = timer.filter(|timer| timer.generation == key.generation)?;
@@ -168,13 +168,13 @@ impl<T> Slab<T> {
         next
     }
 
-    #[cfg(test)]
+    #[cfg(all(test, not(mailring_loom)))]
     pub(super) fn places(&self) -> usize {
         self.timers.len()
     }
 
     /// Makes this use of a place its last.
-    #[cfg(test)]
+    #[cfg(all(test, not(mailring_loom)))]
     pub(super) fn wear_out(&mut self, index: u32) {
         self.timer_mut(index).generation = u32::MAX;
     }
