@@ -98,6 +98,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         left.extend(owed.into_iter().map(Envelope::Marker));
         self.weak.shared.take_flags(URGENT);
         self.queues.more_urgent = false;
+        self.queues.judge_urgent();
         self.weak.shared.depth.set(0);
         Undelivered { left }
     }

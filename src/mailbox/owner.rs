@@ -159,6 +159,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         // Q1: what was posted before this stays before it, while there is room for so many.
         self.note_urgent(Self::urgent_room);
         self.queues.urgent.push(envelope);
+        self.queues.judge_urgent();
     }
 
     /// Whether there is anything to take: two looks at slots and three at lengths, no locked
@@ -173,9 +174,23 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
     #[inline]
     #[must_use]
     pub fn has_urgent(&self) -> bool {
-        !self.queues.urgent.is_empty()
-            || self.queues.more_urgent
-            || self.weak.shared.flags() & URGENT != 0
+        self.queues.has_urgent || self.weak.shared.flags() & URGENT != 0
+    }
+
+    /// As [`has_letters`](Self::has_letters), after [`note_flag`](Self::note_flag).
+    #[inline(always)]
+    pub(crate) fn has_noted_letters(&self) -> bool {
+        self.queues.has_urgent || !self.queues.queue.is_empty() || self.main.has_letters()
+    }
+
+    /// Takes note of urgent letters that others have posted.
+    #[cold]
+    pub(crate) fn note_flag(&mut self) {
+        if self.weak.shared.flags() & URGENT != 0 {
+            self.weak.shared.take_flags(URGENT);
+            self.queues.more_urgent = true;
+            self.queues.judge_urgent();
+        }
     }
 
     /// Begins a batch, unless one is being worked off: the owner's own posts and what was skipped,
@@ -231,6 +246,11 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         let envelope = self.queues.pop_batch()?;
         self.queues.took_ordinary();
         Some(self.hand_out(envelope))
+    }
+
+    /// How many are left of the batch.
+    pub(crate) fn batch(&self) -> usize {
+        self.queues.batch()
     }
 
     /// The next of the batch, where there is nothing urgent: to be run in place, or taken.
@@ -326,7 +346,9 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         if self.queues.urgent.is_empty() {
             self.note_urgent(Self::urgent_room);
         }
-        self.queues.urgent.pop()
+        let envelope = self.queues.urgent.pop();
+        self.queues.judge_urgent();
+        envelope
     }
 
     /// How many urgent letters the owner's queue has room for without growing.
@@ -339,15 +361,13 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
     /// yet raises the flag when it is.
     #[cold]
     fn note_urgent(&mut self, most: impl FnOnce(&Self) -> usize) {
-        if self.weak.shared.flags() & URGENT != 0 {
-            self.weak.shared.take_flags(URGENT);
-            self.queues.more_urgent = true;
-        }
+        self.note_flag();
         if self.queues.more_urgent {
             // Counted after the flag was cleared: whatever it stood for is among them.
             let most = most(self);
             self.urgent.drain_to(&mut self.queues.urgent, most);
             self.queues.more_urgent = self.urgent.has_letters();
+            self.queues.judge_urgent();
         }
     }
 
@@ -433,6 +453,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
             Waited::Finished => {
                 let waited = urgent.wait_unless(deadline, unless);
                 queues.more_urgent |= waited == Waited::Letters;
+                queues.judge_urgent();
                 waited
             }
             waited => waited,

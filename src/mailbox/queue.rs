@@ -73,6 +73,8 @@ pub(super) struct Queues<O, L> {
     urgent_run: u32,
     /// There may be more in the urgent ring than has been noted.
     pub(super) more_urgent: bool,
+    /// There is an urgent letter in the queue, or may be in the ring.
+    pub(super) has_urgent: bool,
 }
 
 /// Which letters a yield sees.
@@ -105,6 +107,7 @@ impl<O, L> Queues<O, L> {
             },
             urgent_run: 0,
             more_urgent: false,
+            has_urgent: false,
         }
     }
 
@@ -168,6 +171,12 @@ impl<O, L> Queues<O, L> {
         envelope
     }
 
+    /// After a change of the urgent queue, or of what may be in its ring.
+    #[inline(always)]
+    pub(super) fn judge_urgent(&mut self) {
+        self.has_urgent = self.more_urgent || !self.urgent.is_empty();
+    }
+
     /// Whether it is an ordinary letter's turn although there are urgent ones.
     #[inline]
     pub(super) fn urgent_had_its_run(&self) -> bool {
@@ -206,6 +215,7 @@ impl<O, L: Letter<O>> Queues<O, L> {
         let (_, urgent) = self
             .urgent
             .take_first(0, |envelope| filter.shows(envelope))?;
+        self.judge_urgent();
         self.took_urgent();
         Some(urgent)
     }

@@ -319,6 +319,12 @@ impl<O, L> Sender<O, L> {
         }
     }
 
+    /// Whether there is a flag of any kind: one look at a quiet word.
+    #[inline(always)]
+    pub(crate) fn has_flags(&self) -> bool {
+        self.bell.shared.flags() != 0
+    }
+
     /// Whether any flag of whoever drives the mailbox is raised.
     #[inline(always)]
     pub(crate) fn is_raised(&self) -> bool {

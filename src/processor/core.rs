@@ -187,6 +187,13 @@ impl<O, L: Letter<O>> Core<O, L> {
         unsafe { self.mailbox.try_borrow_unguarded() }.is_ok_and(Mailbox::has_letters)
     }
 
+    /// As `has_letters`, when there is no news that was not met.
+    #[inline(always)]
+    pub(super) fn has_noted_letters(&self) -> bool {
+        // SAFETY: C2, as above.
+        unsafe { self.mailbox.try_borrow_unguarded() }.is_ok_and(Mailbox::has_noted_letters)
+    }
+
     /// Whether there is an urgent letter, in the same way.
     #[inline(always)]
     pub(super) fn has_urgent(&self) -> bool {
@@ -231,6 +238,19 @@ impl<O, L: Letter<O>> Core<O, L> {
             self.meet_control();
         }
         self.phase.is_stopping.get()
+    }
+
+    /// Whether anything was asked for, an urgent letter was posted, or the loop is to return.
+    #[inline(always)]
+    pub(super) fn has_news(&self) -> bool {
+        self.sender.has_flags() || self.phase.is_stopping.get()
+    }
+
+    /// Meets the news; whether the loop is to return.
+    #[cold]
+    pub(super) fn meet_news(&self) -> bool {
+        self.mailbox.borrow_mut().note_flag();
+        self.is_stopping()
     }
 
     /// Makes letters of the timers that are due, if it is time to look.

@@ -172,7 +172,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
     /// With [`OnFailure::Propagate`], if the letter or the default action does.
     pub fn run(&mut self) -> Result<Ended, Failure> {
         loop {
-            match self.guarded(|this| this.turns(None))? {
+            match self.guarded(|this| this.turns::<false>(Budget::letters(usize::MAX)))? {
                 Some(Step::Ended(ended)) => return Ok(ended),
                 Some(Step::More | Step::Idle) => unreachable!("a loop without a budget ends"),
                 None => {}
@@ -201,7 +201,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
     /// # Panics
     /// As [`run`](Self::run).
     pub fn step(&mut self, budget: Budget) -> Result<Step, Failure> {
-        let step = self.guarded(|this| this.turns(Some(budget)))?;
+        let step = self.guarded(|this| this.turns::<true>(budget))?;
         // Where it skipped a failure, the rest of the budget is given back.
         Ok(step.unwrap_or(Step::More))
     }
@@ -279,8 +279,8 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
         Err(failure.clone())
     }
 
-    /// Turns of the loop, until it ends or the budget is used up.
-    fn turns(&mut self, budget: Option<Budget>) -> Result<Step, Failure> {
+    /// Turns of the loop, until it ends; or, where that is heeded, the budget is used up.
+    fn turns<const HEED: bool>(&mut self, budget: Budget) -> Result<Step, Failure> {
         let Self {
             core,
             owner,
@@ -291,31 +291,31 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
         current::enter(core, || {
             let clock = &*core.link.clock;
             core.pace.running_action();
-            let mut allowed = budget.map(|budget| Allowed {
+            let mut allowed = HEED.then(|| Allowed {
                 left: budget.letters_max(),
                 stopwatch: Stopwatch::start(clock, budget),
             });
             loop {
-                if core.is_stopping() {
+                if core.has_news() && core.meet_news() {
                     return stopping(core).map(Step::Ended);
                 }
                 core.fire_timers();
-                if core.has_letters() {
-                    let turn = batch(core, owner, allowed.as_mut())?;
+                if core.has_noted_letters() {
+                    let turn = batch::<_, _, HEED>(core, owner, allowed.as_mut())?;
                     core.pace.running_action();
                     if let Turn::Ended(ended) = turn {
                         return Ok(Step::Ended(ended));
                     }
                 }
-                if allowed.as_mut().is_some_and(Allowed::is_used_up) {
+                if HEED && allowed.as_mut().is_some_and(Allowed::is_used_up) {
                     return Ok(Step::More);
                 }
                 if core.phase.is_available.get() {
-                    if let Some(allowed) = &mut allowed {
+                    if HEED && let Some(allowed) = &mut allowed {
                         allowed.left -= 1;
                     }
                     act(core, owner, action)?;
-                } else if budget.is_some() {
+                } else if HEED {
                     if let Some(step) = idle(core) {
                         return Ok(step);
                     }

@@ -7,7 +7,6 @@ use super::failure::Failure;
 use super::run::{Ended, Step};
 use crate::letter::{Letter, Outcome};
 use crate::ring::Stopwatch;
-use crate::wait::Handoff;
 
 /// How a turn goes on.
 pub(super) enum Turn {
@@ -27,8 +26,9 @@ impl Allowed<'_> {
     }
 }
 
-/// Runs a batch of letters, as far as the budget allows; the rest of it stays.
-pub(super) fn batch<O, L: Letter<O>>(
+/// Runs a batch of letters, as far as the budget allows where it is heeded; the rest of it stays.
+#[inline(always)]
+pub(super) fn batch<O, L: Letter<O>, const HEED: bool>(
     core: &Core<O, L>,
     owner: &mut Holder<O>,
     mut allowed: Option<&mut Allowed<'_>>,
@@ -37,33 +37,24 @@ pub(super) fn batch<O, L: Letter<O>>(
         return Ok(Turn::Go);
     }
     loop {
-        if let Some(allowed) = &mut allowed
+        if HEED
+            && let Some(allowed) = &mut allowed
             && allowed.is_used_up()
         {
             return Ok(Turn::Go);
         }
-        let mut mailbox = core.mailbox.borrow_mut();
-        if mailbox.has_urgent() {
-            let Some(taken) = mailbox.try_take_from_batch() else {
-                return Ok(Turn::Go);
-            };
-            drop(mailbox);
-            owner.with(|owner| core.run_other(taken, owner))?;
-        } else {
-            let ran = match owner {
-                Holder::Alone(owner) => core.run_front(mailbox, owner)?,
-                // Who gets in line for the owner has a letter: a source that lets go lets one in.
-                Holder::Shared(_) if mailbox.front_of_batch().is_none() => false,
-                Holder::Shared(lock) => {
-                    drop(mailbox);
-                    run_locked(core, lock)?
-                }
-            };
-            if !ran {
-                return Ok(Turn::Go);
+        let mailbox = core.mailbox.borrow_mut();
+        let ran = match &mut *owner {
+            Holder::Alone(owner) if !mailbox.has_urgent() => core.run_front(mailbox, owner)?,
+            owner => {
+                drop(mailbox);
+                run_by_turns(core, owner)?
             }
+        };
+        if !ran {
+            return Ok(Turn::Go);
         }
-        if let Some(allowed) = &mut allowed {
+        if HEED && let Some(allowed) = &mut allowed {
             allowed.left -= 1;
         }
         if core.is_stopping() {
@@ -72,15 +63,27 @@ pub(super) fn batch<O, L: Letter<O>>(
     }
 }
 
-/// Runs the next of the batch when the lock is had; `Ok(false)`: the batch is worked off.
+/// Runs an urgent letter or the next of the batch, when the owner is had; `Ok(false)`: the batch is
+/// worked off.
 #[cold]
-fn run_locked<O, L: Letter<O>>(core: &Core<O, L>, lock: &Handoff<O>) -> Result<bool, Failure> {
-    let mut owner = lock.lock();
-    let taken = core.mailbox.borrow_mut().try_take_from_batch();
-    match taken {
-        Some(taken) => core.run_other(taken, &mut owner).map(|()| true),
-        None => Ok(false),
+#[inline(never)]
+fn run_by_turns<O, L: Letter<O>>(
+    core: &Core<O, L>,
+    owner: &mut Holder<O>,
+) -> Result<bool, Failure> {
+    // Who gets in line for the owner has a letter: a source that lets go lets one in.
+    let mailbox = core.mailbox.borrow_mut();
+    if !mailbox.has_urgent() && mailbox.batch() == 0 {
+        return Ok(false);
     }
+    drop(mailbox);
+    owner.with(|owner| {
+        let taken = core.mailbox.borrow_mut().try_take_from_batch();
+        match taken {
+            Some(taken) => core.run_other(taken, owner).map(|()| true),
+            None => Ok(false),
+        }
+    })
 }
 
 /// Calls the default action once.
