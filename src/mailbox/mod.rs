@@ -77,6 +77,7 @@ mod shared;
 #[cfg(all(test, not(mailring_loom)))]
 mod tests;
 mod undelivered;
+mod urgent;
 mod waiting;
 
 pub use builder::{Builder, bounded};

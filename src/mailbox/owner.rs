@@ -154,14 +154,6 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         self.queues.queue.push(envelope);
     }
 
-    /// The same for an urgent one.
-    pub(crate) fn keep_urgent(&mut self, envelope: Envelope<O, L>) {
-        // Q1: what was posted before this stays before it, while there is room for so many.
-        self.note_urgent(Self::urgent_room);
-        self.queues.urgent.push(envelope);
-        self.queues.judge_urgent();
-    }
-
     /// Whether there is anything to take: two looks at slots and three at lengths, no locked
     /// instruction.
     #[inline]
@@ -170,27 +162,10 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         !self.queues.is_empty() || self.main.has_letters() || self.has_urgent()
     }
 
-    /// Whether there is an urgent letter to take.
-    #[inline]
-    #[must_use]
-    pub fn has_urgent(&self) -> bool {
-        self.queues.has_urgent || self.weak.shared.flags() & URGENT != 0
-    }
-
     /// As [`has_letters`](Self::has_letters), after [`note_flag`](Self::note_flag).
     #[inline(always)]
     pub(crate) fn has_noted_letters(&self) -> bool {
         self.queues.has_urgent || !self.queues.queue.is_empty() || self.main.has_letters()
-    }
-
-    /// Takes note of urgent letters that others have posted.
-    #[cold]
-    pub(crate) fn note_flag(&mut self) {
-        if self.weak.shared.flags() & URGENT != 0 {
-            self.weak.shared.take_flags(URGENT);
-            self.queues.more_urgent = true;
-            self.queues.judge_urgent();
-        }
     }
 
     /// Begins a batch, unless one is being worked off: the owner's own posts and what was skipped,
@@ -338,36 +313,6 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         match queues.take_shown(filter, main) {
             Some(envelope) => Ok(self.hand_out(envelope)),
             None => self.nothing_to_take(least, deferrable),
-        }
-    }
-
-    #[inline]
-    fn pop_urgent(&mut self) -> Option<Envelope<O, L>> {
-        if self.queues.urgent.is_empty() {
-            self.note_urgent(Self::urgent_room);
-        }
-        let envelope = self.queues.urgent.pop();
-        self.queues.judge_urgent();
-        envelope
-    }
-
-    /// How many urgent letters the owner's queue has room for without growing.
-    fn urgent_room(&self) -> usize {
-        let most = self.urgent.capacity() + self.markers.urgent_max();
-        most.saturating_sub(self.queues.urgent.len())
-    }
-
-    /// Moves up to `most` letters of the urgent ring to the owner's queue. One that is not published
-    /// yet raises the flag when it is.
-    #[cold]
-    fn note_urgent(&mut self, most: impl FnOnce(&Self) -> usize) {
-        self.note_flag();
-        if self.queues.more_urgent {
-            // Counted after the flag was cleared: whatever it stood for is among them.
-            let most = most(self);
-            self.urgent.drain_to(&mut self.queues.urgent, most);
-            self.queues.more_urgent = self.urgent.has_letters();
-            self.queues.judge_urgent();
         }
     }
 
