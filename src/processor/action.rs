@@ -1,7 +1,7 @@
 //! The default action: what the owner does between letters, and how it says that it cannot.
 
 use super::control::Link;
-use super::core::Phase;
+use super::phase::{Phase, Reason};
 use super::suspension::Suspension;
 use crate::letter::{IntoOutcome, Outcome};
 use crate::sync::Arc;
@@ -75,17 +75,6 @@ impl<O> DefaultAction<O> for NoAction {
     fn is_none(&self) -> bool {
         true
     }
-}
-
-/// Why a default action is suspended: what the time until it is resumed is counted as.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Reason {
-    /// There is no input: idle.
-    #[default]
-    NoInput,
-    /// There is no room for output: back-pressured.
-    NoOutput,
 }
 
 /// What a default action can say while it runs.

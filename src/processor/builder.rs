@@ -3,10 +3,11 @@
 use super::action::{DefaultAction, NoAction};
 use super::arrivals::Arrivals;
 use super::control::Link;
-use super::core::{Core, Phase};
+use super::core::Core;
 use super::exclusive::{Exclusive, Holder};
-use super::failure::{Failure, OnFailure};
+use super::failure::{Failure, Hook, OnFailure};
 use super::pace::Pace;
+use super::phase::Phase;
 use super::run::MailboxProcessor;
 use super::stats::Stats;
 use super::timers::Timers;
@@ -47,9 +48,6 @@ pub struct Builder<O, L = Mail<O>> {
     follow_ups_max: usize,
     types: PhantomData<fn(&mut O, L)>,
 }
-
-/// Sees each failure.
-pub(super) type Hook = Box<dyn FnMut(&Failure) + Send>;
 
 impl<O: 'static, L: Letter<O> + Send + 'static> Builder<O, L> {
     const CAPACITY: usize = 1024;

@@ -9,21 +9,21 @@
 //! C2. A look for letters runs no caller code and changes nothing; so while it lasts nobody on this
 //!     thread, which alone has the core, begins to change the mailbox.
 
-use super::action::Reason;
 use super::arrivals::Arrivals;
 use super::control::{self, Link};
 use super::failure::Failure;
 use super::pace::Pace;
+use super::phase::{Phase, Reason};
 use super::stats::nanos;
 use super::timers::{Place, Timers};
-use super::yielding::YieldError;
+use super::yield_error::YieldError;
 use crate::letter::{Describe, Letter, Outcome, Priority};
 use crate::mailbox::{
     Deferrable, Envelope, Mailbox, MarkerId, PostError, Sender, State, TakeError, Taken, Token,
 };
 use crate::ring::Waited;
 use crate::sync::Arc;
-use core::cell::{Cell, RefCell, RefMut};
+use core::cell::{RefCell, RefMut};
 use core::mem::ManuallyDrop;
 use std::time::Instant;
 
@@ -40,71 +40,6 @@ pub(super) struct Core<O, L> {
     pub(super) failed_in_yield: RefCell<Option<Failure>>,
     /// Markers that came up while they run, which happens in their own yields.
     pub(super) again: RefCell<Vec<MarkerId>>,
-}
-
-/// Where the loop is; the owner's alone.
-#[derive(Debug)]
-pub(super) struct Phase {
-    /// The default action may be called.
-    pub(super) is_available: Cell<bool>,
-    pub(super) reason: Cell<Reason>,
-    /// The last suspension of the default action.
-    generation: Cell<u64>,
-    suspends: Cell<u32>,
-    pub(super) is_done: Cell<bool>,
-    pub(super) has_failed: Cell<bool>,
-    /// One of the three above: the loop is to return.
-    pub(super) is_stopping: Cell<bool>,
-    /// How many letters of the owner's own are taken while it finishes; `None` before that.
-    pub(super) follow_ups_left: Cell<Option<usize>>,
-    /// Whether any timer is armed.
-    pub(super) has_timers: Cell<bool>,
-}
-
-impl Phase {
-    pub(super) fn new(has_action: bool) -> Self {
-        Self {
-            is_available: Cell::new(has_action),
-            reason: Cell::new(Reason::NoInput),
-            generation: Cell::new(0),
-            suspends: Cell::new(0),
-            is_done: Cell::new(false),
-            has_failed: Cell::new(false),
-            is_stopping: Cell::new(false),
-            follow_ups_left: Cell::new(None),
-            has_timers: Cell::new(false),
-        }
-    }
-
-    pub(super) fn suspend_action(&self, reason: Reason) -> u64 {
-        if self.is_available.replace(false) {
-            self.generation.set(self.generation.get() + 1);
-            self.reason.set(reason);
-        }
-        self.generation.get()
-    }
-
-    fn add_suspends(&self, count: u32) {
-        self.suspends.set(self.suspends.get().saturating_add(count));
-    }
-
-    fn judge(&self) {
-        let stop = self.suspends.get() > 0 || self.is_done.get() || self.has_failed.get();
-        self.is_stopping.set(stop);
-    }
-
-    /// Takes one suspension of the loop, if there is one.
-    pub(super) fn take_suspend(&self) -> bool {
-        let suspends = self.suspends.get();
-        self.suspends.set(suspends.saturating_sub(1));
-        self.judge();
-        suspends > 0
-    }
-
-    pub(super) fn fail(&self) {
-        self.has_failed.set(true);
-        self.judge();
-    }
 }
 
 /// What a token of ours stands for.

@@ -121,3 +121,6 @@ pub enum OnFailure {
     /// The process is aborted.
     Abort,
 }
+
+/// Sees each failure.
+pub(super) type Hook = Box<dyn FnMut(&Failure) + Send>;

@@ -1,12 +1,14 @@
 //! The loop: letters first, then the default action; or a sleep.
 
 use super::action::{DefaultAction, NoAction};
-use super::builder::{Builder, Hook};
+use super::builder::Builder;
 use super::core::{Core, Work};
 use super::current;
 use super::exclusive::Holder;
 use super::executor::Executor;
+use super::failure::Hook;
 use super::failure::{Failure, OnFailure};
+use super::step::{Ended, Step};
 use super::turn::{Allowed, Turn, act, batch, idle, is_over, stopping};
 use crate::letter::{IntoOutcome, Letter, Mail};
 use crate::mailbox::{Marker, MarkerCounters, MarkerOptions, State, TooManyMarkers, Undelivered};
@@ -27,33 +29,6 @@ pub struct MailboxProcessor<O, L = Mail<O>, A = NoAction> {
     /// What it has failed by, once and for all.
     pub(super) failed: Option<Failure>,
     pub(super) follow_ups_max: usize,
-}
-
-/// Why [`MailboxProcessor::run`] returned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Ended {
-    /// Somebody suspended the loop: run it again to go on.
-    Suspended,
-    /// There is nothing more to do.
-    AllDone,
-    /// The mailbox is quiesced and empty, and there is no default action to run: none, or a suspended
-    /// one. Run again after a resume, it goes on.
-    Quiesced,
-}
-
-/// What a [`MailboxProcessor::step`] leaves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[must_use = "an idle processor may sleep; one that is not must be stepped again"]
-#[non_exhaustive]
-pub enum Step {
-    /// The budget is used up, or the default action would go on.
-    More,
-    /// No letter, and the default action is suspended: nothing to do until somebody posts or
-    /// resumes, or a timer is due.
-    Idle,
-    /// The loop has ended.
-    Ended(Ended),
 }
 
 impl<O: 'static> MailboxProcessor<O> {

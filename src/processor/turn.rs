@@ -4,7 +4,7 @@ use super::action::{Controller, DefaultAction};
 use super::core::Core;
 use super::exclusive::Holder;
 use super::failure::Failure;
-use super::run::{Ended, Step};
+use super::step::{Ended, Step};
 use crate::letter::{Letter, Outcome};
 use crate::ring::Stopwatch;
 
