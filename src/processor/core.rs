@@ -136,9 +136,13 @@ impl<O, L: Letter<O>> Core<O, L> {
         unsafe { self.mailbox.try_borrow_unguarded() }.is_ok_and(Mailbox::has_urgent)
     }
 
-    /// Meets what was asked for from any thread.
+    /// Meets what was asked for from any thread; where the mailbox is in use (C1), when it is let go:
+    /// until then the flags stay, for whoever uses it to see.
     #[cold]
     pub(super) fn meet_control(&self) {
+        if self.mailbox.try_borrow_mut().is_err() {
+            return;
+        }
         let flags = self.sender.take_flags();
         let phase = &self.phase;
         if flags & control::SUSPEND != 0 {
@@ -296,10 +300,7 @@ impl<O, L: Letter<O>> Core<O, L> {
         deferrable: Deferrable,
         owner: &mut O,
     ) -> Result<bool, YieldError> {
-        // While it finishes, that all is done is no reason.
-        if self.is_stopping()
-            && (self.phase.has_failed.get() || self.phase.follow_ups_left.get().is_none())
-        {
+        if self.is_stopping() && self.phase.is_cancelled() {
             return Err(YieldError::Cancelled);
         }
         self.fire_timers();
@@ -360,7 +361,10 @@ impl<O, L: Letter<O>> Core<O, L> {
         };
         let mut mailbox = self.mailbox.borrow_mut();
         let before = mailbox.waited();
-        let waited = mailbox.wait_until(deadline, || self.sender.is_raised());
+        let waited = mailbox.wait_until(deadline, || {
+            // Caller code since the last look may have met what was asked for.
+            self.sender.is_raised() || self.phase.is_cancelled()
+        });
         let took = nanos(mailbox.waited().saturating_sub(before));
         drop(mailbox);
         let stats = &self.link.stats;

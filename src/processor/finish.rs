@@ -9,6 +9,7 @@ use crate::mailbox::Undelivered;
 
 /// What became of a finished processor.
 #[derive(Debug)]
+#[must_use = "the failure and the letters that were not run are told to nobody else"]
 pub struct Finished<O, L> {
     /// How many letters were run on the way, markers and timers included.
     pub ran: usize,

@@ -9,8 +9,12 @@ use crate::mailbox::{Envelope, MarkerId, Token};
 use std::time::Instant;
 
 impl<O, L: Letter<O>> Core<O, L> {
-    /// Arms a timer; where timers are in use (C1) it is handed back.
+    /// Arms a timer; where timers or mailbox are in use (C1) it is handed back: who uses the mailbox
+    /// may be about to sleep until a moment that was judged without it.
     pub(super) fn arm(&self, entry: Entry<O>) -> Result<(), Entry<O>> {
+        if self.mailbox.try_borrow_mut().is_err() {
+            return Err(entry);
+        }
         let Ok(mut timers) = self.timers.try_borrow_mut() else {
             return Err(entry);
         };

@@ -59,6 +59,13 @@ impl Phase {
         self.suspends.set(self.suspends.get().saturating_add(count));
     }
 
+    /// Whether the loop is to return, and who runs letters inside of one too.
+    #[inline]
+    pub(super) fn is_cancelled(&self) -> bool {
+        // While it finishes, that all is done is no reason.
+        self.is_stopping.get() && (self.has_failed.get() || self.follow_ups_left.get().is_none())
+    }
+
     pub(super) fn judge(&self) {
         let stop = self.suspends.get() > 0 || self.is_done.get() || self.has_failed.get();
         self.is_stopping.set(stop);

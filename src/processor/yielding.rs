@@ -91,8 +91,10 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
     #[inline]
     #[must_use]
     pub fn should_interrupt(&self) -> bool {
-        self.on_owner((), |core, ()| core.sender.is_raised() || core.has_letters())
-            .unwrap_or(false)
+        self.on_owner((), |core, ()| {
+            core.sender.is_raised() || core.phase.is_cancelled() || core.has_letters()
+        })
+        .unwrap_or(false)
     }
 
     /// Whether very long work should give way at once: there is an urgent letter, or the loop was
@@ -100,8 +102,10 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
     #[inline]
     #[must_use]
     pub fn has_urgent(&self) -> bool {
-        self.on_owner((), |core, ()| core.sender.is_raised() || core.has_urgent())
-            .unwrap_or(false)
+        self.on_owner((), |core, ()| {
+            core.sender.is_raised() || core.phase.is_cancelled() || core.has_urgent()
+        })
+        .unwrap_or(false)
     }
 
     /// Whether the default action is suspended, there is no letter, and the mailbox is open; `None`

@@ -22,6 +22,7 @@ mod own_posts;
 mod suspension;
 mod threads;
 mod urgent;
+mod waits;
 mod watchdog;
 mod yields;
 

@@ -404,6 +404,23 @@ fn long_work_is_told_of_letters_and_of_urgent_ones() {
     processor.with_owner(|log| assert_eq!(*log, ["urgent", "ordinary"]));
 }
 
+/// Also when a yield has met it already.
+#[test]
+fn long_work_is_told_that_the_loop_is_to_stop() {
+    let (mut processor, executor) = logging();
+    let asking = executor.clone();
+    let seen = inside(&mut processor, move |log| {
+        let look = || (asking.should_interrupt(), asking.has_urgent());
+        let before = look();
+        asking.suspend_loop();
+        let asked = look();
+        let yielded = asking.try_yield(log);
+        assert!(matches!(yielded, Err(YieldError::Cancelled)));
+        [before, asked, look()]
+    });
+    assert_eq!(seen, [(false, false), (true, true), (true, true)]);
+}
+
 thread_local! {
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
