@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the tests of the rings under the address sanitizer.
+# Runs the tests of the engine under the address sanitizer.
 #
 # Finds what no assertion can see: a value read after its slot was released, a
 # double drop that frees twice, a leak. It checks one schedule per run, not all;
