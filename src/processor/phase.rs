@@ -28,6 +28,8 @@ pub(super) struct Phase {
     pub(super) is_stopping: Cell<bool>,
     /// How many letters of the owner's own are taken while it finishes; `None` before that.
     pub(super) follow_ups_left: Cell<Option<usize>>,
+    /// A step has worked off a batch and not come to the default action: the next one calls it first.
+    pub(super) owes_action: Cell<bool>,
     /// Whether any timer is armed.
     pub(super) has_timers: Cell<bool>,
 }
@@ -43,6 +45,7 @@ impl Phase {
             has_failed: Cell::new(false),
             is_stopping: Cell::new(false),
             follow_ups_left: Cell::new(None),
+            owes_action: Cell::new(false),
             has_timers: Cell::new(false),
         }
     }

@@ -159,6 +159,9 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
     /// the default action count alike: `Budget::letters(1)` runs one letter or, if there is none,
     /// the default action once. Time is looked at about once a microsecond, as [`Budget`] says.
     ///
+    /// A turn goes on in the next step: where a budget ends with a batch, that step begins with the
+    /// default action, so that no flood of letters keeps it from being called.
+    ///
     /// ```
     /// use mailring::processor::{MailboxProcessor, Step};
     /// use mailring::ring::Budget;
@@ -275,11 +278,17 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
                     return stopping(core).map(Step::Ended);
                 }
                 core.fire_timers();
-                if core.has_noted_letters() {
+                let owes_action =
+                    HEED && core.phase.owes_action.get() && core.phase.is_available.get();
+                if !owes_action && core.has_noted_letters() {
                     let turn = batch::<_, _, HEED>(core, owner, allowed.as_mut())?;
                     core.pace.running_action();
                     if let Turn::Ended(ended) = turn {
                         return Ok(Step::Ended(ended));
+                    }
+                    if HEED {
+                        let is_worked_off = core.mailbox.borrow().batch() == 0;
+                        core.phase.owes_action.set(is_worked_off);
                     }
                 }
                 if HEED && allowed.as_mut().is_some_and(Allowed::is_used_up) {
@@ -288,6 +297,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
                 if core.phase.is_available.get() {
                     if HEED && let Some(allowed) = &mut allowed {
                         allowed.left -= 1;
+                        core.phase.owes_action.set(false);
                     }
                     act(core, owner, action)?;
                 } else if HEED {

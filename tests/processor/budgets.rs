@@ -2,7 +2,8 @@
 
 use crate::{logging, say};
 use mailring::ManualClock;
-use mailring::processor::{Controller, Ended, MailboxProcessor, Step};
+use mailring::letter::Mail;
+use mailring::processor::{Controller, Ended, Executor, MailboxProcessor, Step};
 use mailring::ring::Budget;
 use std::time::Duration;
 
@@ -49,6 +50,56 @@ fn letters_and_actions_share_a_budget() {
     assert_eq!(processor.step(Budget::letters(10)).unwrap(), Step::More);
     assert_eq!(processor.with_owner(|calls| *calls), 307);
     assert_eq!(executor.counters().actions, 7);
+}
+
+/// Calls of the default action, and letters.
+type Counts = [u32; 2];
+
+fn again(executor: Executor<Counts>) -> impl FnOnce(&mut Counts) + Send + 'static {
+    move |counts| {
+        counts[1] += 1;
+        let next = executor.clone();
+        executor.post(Mail::new(again(next))).unwrap();
+    }
+}
+
+/// A batch that is as long as the budget: each step ends where the default action was to come.
+#[test]
+fn letters_without_end_keep_no_stepped_default_action_from_being_called() {
+    let action = |counts: &mut Counts, _: &mut Controller<'_>| counts[0] += 1;
+    let mut processor = MailboxProcessor::with_action([0; 2], action).unwrap();
+    let executor = processor.executor();
+    for _ in 0..4 {
+        executor.execute(again(executor.clone())).unwrap();
+    }
+    for letters in [4, 1, 3] {
+        for _ in 0..500 {
+            assert_eq!(
+                processor.step(Budget::letters(letters)).unwrap(),
+                Step::More
+            );
+        }
+        let counts = processor.with_owner(|counts| *counts);
+        assert!(counts[0].abs_diff(counts[1] / 4) <= 1, "{counts:?}");
+    }
+}
+
+/// What was owed by the step before a suspension is no reason to leave letters alone.
+#[test]
+fn a_suspended_default_action_holds_up_no_letter_of_a_step() {
+    let action = |calls: &mut u32, controller: &mut Controller<'_>| {
+        *calls += 1;
+        let _suspension = controller.suspend();
+    };
+    let mut processor = MailboxProcessor::with_action(0_u32, action).unwrap();
+    let executor = processor.executor();
+    for _ in 0..3 {
+        executor.execute(|calls: &mut u32| *calls += 10).unwrap();
+        assert_eq!(processor.step(Budget::letters(1)).unwrap(), Step::More);
+    }
+    assert_eq!(processor.run_until_idle().unwrap(), Step::Idle);
+    assert_eq!(processor.with_owner(|calls| *calls), 31);
+    assert_eq!(executor.counters().actions, 1);
 }
 
 #[test]
