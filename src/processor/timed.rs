@@ -19,8 +19,8 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
     /// Timers are looked for between batches, and by yields: about once a microsecond while work is
     /// even, and at the latest when 64 calls of the default action, or 16 letters, have passed since
     /// the last look. So one is late by the batch that runs when it is due, and by those calls; where
-    /// the owner sleeps, by what the system needs to wake it. Its letter comes first among the
-    /// ordinary ones of the next batch.
+    /// the owner sleeps, by what the system needs to wake it. Its letter comes in the next batch,
+    /// behind what the owner has posted to itself and before what still lies in the ring.
     pub fn run_at<F, R>(&self, due: Instant, action: F) -> Timer
     where
         F: FnOnce(&mut O) -> R + Send + 'static,
