@@ -47,16 +47,19 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
     /// With [`OnFailure::Propagate`](super::OnFailure::Propagate), if a letter does.
     pub fn finish(&mut self) -> Finished<O, L> {
         let mut ran = 0;
-        if self.failed.is_none() {
-            self.begin_finish();
-        }
-        let failure = loop {
+        let begun = self.guarded(|this| {
+            // Caller code may run where timers are dropped.
+            this.begin_finish();
+            Ok(())
+        });
+        let mut failure = begun.err();
+        while failure.is_none() {
             match self.guarded(|this| this.run_out(&mut ran)) {
-                Ok(Some(())) => break None,
+                Ok(Some(())) => break,
                 Ok(None) => {}
-                Err(failure) => break Some(failure),
+                Err(failed) => failure = Some(failed),
             }
-        };
+        }
         Finished {
             ran,
             undelivered: self.close(),

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
+use std::time::Duration;
 
 #[derive(Debug, PartialEq, Eq)]
 struct Broken(u32);
@@ -243,4 +244,36 @@ fn captures_whose_drop_panics_fail_the_processor_like_any_panic() {
     assert_eq!(processor.run_until_idle().unwrap(), Step::Idle);
     processor.with_owner(|log| assert_eq!(*log, ["ran", "next"]));
     assert_eq!(executor.counters().failures, 1);
+}
+
+struct Loud;
+
+impl Drop for Loud {
+    fn drop(&mut self) {
+        panic!("loud");
+    }
+}
+
+/// A timer that is not due is dropped at the end; its captures are caller code.
+#[test]
+fn a_dropped_timer_that_panics_fails_the_finish_by_the_policy() {
+    for policy in [OnFailure::Stop, OnFailure::Skip] {
+        let builder = MailboxProcessor::<u32>::builder().on_failure(policy);
+        let mut processor = builder.build(0).unwrap();
+        let executor = processor.executor();
+        let loud = Loud;
+        let _timer = executor.run_after(Duration::from_secs(1_000_000), move |_| {
+            let _captured = &loud;
+        });
+        executor.execute(|runs| *runs += 1).unwrap();
+        let finished = processor.finish();
+        let stops = policy == OnFailure::Stop;
+        assert_eq!(
+            finished.failure.is_some_and(|failure| failure.is_panic()),
+            stops
+        );
+        assert_eq!(finished.undelivered.len(), usize::from(stops));
+        assert_eq!(finished.ran, usize::from(!stops));
+        assert_eq!(executor.counters().failures, 1);
+    }
 }
