@@ -34,6 +34,7 @@ pub struct Builder {
     markers: usize,
     urgent_markers: usize,
     batch_max: usize,
+    hidden_max: usize,
     sender_wait: Option<Box<dyn WaitStrategy>>,
     owner_wait: Option<Box<dyn WaitStrategy>>,
     cpus: Option<Cpus>,
@@ -43,6 +44,7 @@ impl Builder {
     const URGENT_CAPACITY: usize = 64;
     const MARKERS: usize = 8;
     const BATCH_MAX: usize = 256;
+    const HIDDEN_MAX: usize = 65_536;
 
     /// A mailbox that holds exactly `capacity` ordinary letters, besides those its owner has taken
     /// into a batch.
@@ -54,6 +56,7 @@ impl Builder {
             markers: Self::MARKERS,
             urgent_markers: Self::MARKERS,
             batch_max: Self::BATCH_MAX,
+            hidden_max: Self::HIDDEN_MAX,
             sender_wait: None,
             owner_wait: None,
             cpus: None,
@@ -86,6 +89,15 @@ impl Builder {
     #[must_use]
     pub fn batch_max(mut self, letters: usize) -> Self {
         self.batch_max = letters.max(1);
+        self
+    }
+
+    /// How many letters takes by priority, and so yields, may move from the ring into the owner's
+    /// memory before the next batch, because they are hidden by their priority; 65,536 without this.
+    /// While they do senders find room, so this bounds what a letter that yields for long lets pile up.
+    #[must_use]
+    pub fn hidden_max(mut self, letters: usize) -> Self {
+        self.hidden_max = letters;
         self
     }
 
@@ -140,6 +152,7 @@ impl Builder {
             sender.downgrade(),
             [self.markers, self.urgent_markers],
             self.batch_max,
+            self.hidden_max,
         );
         Ok((sender, mailbox))
     }

@@ -87,6 +87,10 @@ pub enum TakeError {
     Quiesced,
     /// The mailbox is closed.
     Closed,
+    /// More letters are hidden by their priority than may be kept in the owner's memory, and what is
+    /// behind them cannot be seen; see [`Builder::hidden_max`](super::Builder::hidden_max). Begin
+    /// another batch.
+    Crowded,
 }
 
 impl fmt::Display for TakeError {
@@ -96,6 +100,7 @@ impl fmt::Display for TakeError {
             Self::Timeout => "no letter came until the deadline",
             Self::Quiesced => "all letters have been taken and none can follow",
             Self::Closed => "the mailbox is closed",
+            Self::Crowded => "more letters are hidden by their priority than may be kept",
         })
     }
 }

@@ -130,12 +130,27 @@ impl<T> Fifo<T> {
             // SAFETY: G1: it holds a value.
             is_wanted(unsafe { slot.assume_init_ref() })
         })?;
-        for before in (0..before).rev() {
-            let position = self.first.wrapping_add(before);
-            let (index, next) = (self.index(position), self.index(position.wrapping_add(1)));
-            self.slots.swap(index, next);
+        // Those on the shorter side close up.
+        if before <= self.len() / 2 {
+            for before in (0..before).rev() {
+                let position = self.first.wrapping_add(before);
+                self.swap(position, position.wrapping_add(1));
+            }
+            return self.pop().map(|value| (before, value));
         }
-        self.pop().map(|value| (before, value))
+        for before in before..self.len() - 1 {
+            let position = self.first.wrapping_add(before);
+            self.swap(position, position.wrapping_add(1));
+        }
+        self.end = self.end.wrapping_sub(1);
+        let index = self.index(self.end);
+        // SAFETY: G1: it held the last value, which is moved out here.
+        Some((before, unsafe { self.slots[index].assume_init_read() }))
+    }
+
+    fn swap(&mut self, one: usize, other: usize) {
+        let (one, other) = (self.index(one), self.index(other));
+        self.slots.swap(one, other);
     }
 
     #[cold]

@@ -48,12 +48,13 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         weak: WeakSender<O, L>,
         markers_max: [usize; 2],
         batch_max: usize,
+        hidden_max: usize,
     ) -> Self {
         // As many as the rings hold, and an urgent one of the owner's own: moving them allocates
         // nothing.
         let most = main.capacity() + markers_max[0];
         let most_urgent = urgent.capacity() + markers_max[1] + 1;
-        let queues = Queues::new(batch_max.min(most), most_urgent);
+        let queues = Queues::new(batch_max.min(most), most_urgent, hidden_max);
         Self {
             main,
             urgent,
@@ -281,7 +282,8 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
     /// the owner's memory for the next batch.
     ///
     /// # Errors
-    /// As [`try_take`](Self::try_take).
+    /// As [`try_take`](Self::try_take); [`TakeError::Crowded`] where more letters are hidden than may
+    /// be kept so.
     pub fn try_take_from(&mut self, least: Priority) -> Result<Taken<O, L>, TakeError> {
         self.try_take_shown(least, Deferrable::Hidden)
     }
@@ -312,6 +314,7 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         };
         match queues.take_shown(filter, main) {
             Some(envelope) => Ok(self.hand_out(envelope)),
+            None if queues.is_crowded() && main.has_letters() => Err(TakeError::Crowded),
             None => self.nothing_to_take(least, deferrable),
         }
     }

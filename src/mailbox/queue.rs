@@ -39,7 +39,7 @@ impl Hidden {
 
 impl Hidden {
     /// A yield that passed over `skip` letters has found none, or the one behind `before` others,
-    /// which it took out: those before that one have moved up by the place it has left.
+    /// which it took out; the queue has these positions since.
     fn learn(
         &mut self,
         filter: Filter<'_>,
@@ -48,14 +48,14 @@ impl Hidden {
         found: Option<usize>,
     ) {
         // What is known of a less strict yield is worth more, unless it is of fewer letters.
-        if skip > 0 && skip >= end.wrapping_sub(self.until) && filter.least > self.least {
-            self.until = self.until.wrapping_add(usize::from(found.is_some()));
+        if skip > 0 && skip >= end.wrapping_sub(first) - skip && filter.least > self.least {
+            self.until = first.wrapping_add(skip);
             return;
         }
         *self = Self {
             least: filter.least,
             deferrable: filter.deferrable,
-            until: found.map_or(end, |before| first.wrapping_add(before + 1)),
+            until: found.map_or(end, |before| first.wrapping_add(before)),
         };
     }
 }
@@ -69,6 +69,9 @@ pub(super) struct Queues<O, L> {
     /// The position behind the last of the batch.
     batch_end: usize,
     hidden: Hidden,
+    /// How many letters yields have moved here since the batch was begun, and may.
+    kept: usize,
+    hidden_max: usize,
     /// Urgent letters handed out since an ordinary one was.
     urgent_run: u32,
     /// There may be more in the urgent ring than has been noted.
@@ -95,7 +98,7 @@ impl Filter<'_> {
 }
 
 impl<O, L> Queues<O, L> {
-    pub(super) fn new(batch_max: usize, urgent_max: usize) -> Self {
+    pub(super) fn new(batch_max: usize, urgent_max: usize, hidden_max: usize) -> Self {
         Self {
             urgent: Fifo::with_capacity(urgent_max),
             queue: Fifo::with_capacity(batch_max.saturating_mul(2)),
@@ -105,6 +108,8 @@ impl<O, L> Queues<O, L> {
                 deferrable: Deferrable::Hidden,
                 until: 0,
             },
+            kept: 0,
+            hidden_max,
             urgent_run: 0,
             more_urgent: false,
             has_urgent: false,
@@ -131,6 +136,12 @@ impl<O, L> Queues<O, L> {
     #[inline(always)]
     pub(super) fn begin_batch(&mut self) {
         self.batch_end = self.queue.positions().1;
+        self.kept = 0;
+    }
+
+    /// Whether yields may look no further into the ring before the next batch.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.kept >= self.hidden_max
     }
 
     /// The first of the batch.
@@ -226,17 +237,17 @@ impl<O, L: Letter<O>> Queues<O, L> {
         let found = self
             .queue
             .take_first(skip, |envelope| filter.shows(envelope));
+        // Whether those before it have moved up, or those behind it down.
+        let up = usize::from(self.queue.positions().0 != first);
         self.hidden.learn(
             filter,
             skip,
-            (first, end),
+            (first.wrapping_add(up), end),
             found.as_ref().map(|(before, _)| *before),
         );
         let (before, envelope) = found?;
-        if before >= batch {
-            // Those of the batch are one position further on now.
-            self.batch_end = self.batch_end.wrapping_add(1);
-        }
+        let batch = batch - usize::from(before < batch);
+        self.batch_end = self.queue.positions().0.wrapping_add(batch);
         Some(envelope)
     }
 
@@ -248,11 +259,15 @@ impl<O, L: Letter<O>> Queues<O, L> {
         let found = self.take_queued(filter).or_else(|| {
             // Not for as long as others post what is hidden.
             for _ in 0..main.len() {
+                if self.is_crowded() {
+                    return None;
+                }
                 let envelope = main.try_take().ok()?;
                 if filter.shows(&envelope) {
                     return Some(envelope);
                 }
                 self.queue.push(envelope);
+                self.kept += 1;
             }
             None
         })?;

@@ -104,6 +104,19 @@ impl<O, L: Letter<O>> Sender<O, L> {
         .map_err(|error| self.rejected(error).map(Envelope::into_letter))
     }
 
+    /// Posts `letter`, waiting for room as a task. Dropped before it is ready, it has posted nothing and
+    /// the letter is dropped with it.
+    ///
+    /// # Errors
+    /// [`PostError::Closed`], with the letter. It does not know of its thread: on the owner's it is
+    /// ready when the owner has made room, which it does between polls.
+    pub async fn post_async(&self, letter: L) -> Result<(), PostError<L>> {
+        match self.main.post_async(Envelope::Letter(letter)).await {
+            Ok(()) => Ok(()),
+            Err(Closed(envelope)) => Err(self.rejected(PostError::Closed(envelope.into_letter()))),
+        }
+    }
+
     /// Posts letters in order, waiting for room; returns how many: all. They are claimed 32 at a time,
     /// or as many as there is room for, for one locked instruction; those of one claim lie together.
     ///

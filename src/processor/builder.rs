@@ -162,6 +162,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Builder<O, L> {
             phase: Phase::new(!action.is_none()),
             pace: Pace::new(self.time_letters),
             failed_in_yield: RefCell::new(None),
+            hook: RefCell::new(self.hook),
             again: RefCell::new(Vec::new()),
         };
         Ok(MailboxProcessor::from_parts(
@@ -169,7 +170,6 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Builder<O, L> {
             owner,
             action,
             self.on_failure,
-            self.hook,
             self.follow_ups_max,
         ))
     }

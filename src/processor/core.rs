@@ -11,13 +11,13 @@
 
 use super::arrivals::Arrivals;
 use super::control::{self, Link};
-use super::failure::Failure;
+use super::failure::{Failure, Hook, Unheard};
 use super::pace::Pace;
 use super::phase::{Phase, Reason};
 use super::stats::nanos;
 use super::timers::{Place, Timers};
 use super::yield_error::YieldError;
-use crate::letter::{Describe, Letter, Outcome, Priority};
+use crate::letter::{BoxError, Describe, Letter, Outcome, Priority};
 use crate::mailbox::{
     Deferrable, Envelope, Mailbox, MarkerId, PostError, Sender, State, TakeError, Taken, Token,
 };
@@ -38,6 +38,8 @@ pub(super) struct Core<O, L> {
     pub(super) pace: Pace,
     /// A failure met in a yield, for the loop.
     pub(super) failed_in_yield: RefCell<Option<Failure>>,
+    /// Sees each failure; out while it does.
+    pub(super) hook: RefCell<Option<Hook>>,
     /// Markers that came up while they run, which happens in their own yields.
     pub(super) again: RefCell<Vec<MarkerId>>,
 }
@@ -263,7 +265,37 @@ impl<O, L: Letter<O>> Core<O, L> {
         if let Some(start) = timed {
             self.end_of_letter(start);
         }
-        outcome.map_err(|error| Failure::error(what.text(), error))
+        match outcome {
+            Ok(()) => Ok(()),
+            Err(error) => self.letter_failed(what, error),
+        }
+    }
+
+    #[cold]
+    fn letter_failed(&self, what: Describe, error: BoxError) -> Result<(), Failure> {
+        match error.downcast::<Unheard>() {
+            Ok(unheard) => {
+                self.tell(&Failure::error(what.text(), unheard.0));
+                Ok(())
+            }
+            Err(error) => Err(Failure::error(what.text(), error)),
+        }
+    }
+
+    /// Counts a failure, and tells the hook, whose panic goes out.
+    pub(super) fn tell(&self, failure: &Failure) {
+        self.link.stats.failures.add(1);
+        // A hook that fails in a yield of its own, or so, is not told of that.
+        let Some(hook) = self.hook.borrow_mut().take() else {
+            return;
+        };
+        let mut telling = Telling {
+            core: self,
+            hook: Some(hook),
+        };
+        if let Some(hook) = &mut telling.hook {
+            hook(failure);
+        }
     }
 
     fn run_letter(&self, letter: impl Letter<O>, owner: &mut O) -> Result<(), Failure> {
@@ -327,6 +359,7 @@ impl<O, L: Letter<O>> Core<O, L> {
                 }
             }
             Err(TakeError::Empty) => Ok(false),
+            Err(TakeError::Crowded) => Err(YieldError::Crowded),
             Err(_) => Err(YieldError::Closed),
         }
     }
@@ -429,5 +462,17 @@ impl<L> Drop for InPlace<L> {
     fn drop(&mut self) {
         // SAFETY: C3: it was not run, and nobody else has it.
         unsafe { self.0.drop_in_place() };
+    }
+}
+
+/// Puts the hook back, also on a panic.
+struct Telling<'a, O, L> {
+    core: &'a Core<O, L>,
+    hook: Option<Hook>,
+}
+
+impl<O, L> Drop for Telling<'_, O, L> {
+    fn drop(&mut self) {
+        *self.core.hook.borrow_mut() = self.hook.take();
     }
 }

@@ -4,7 +4,7 @@ use super::arrivals::Arrivals;
 use super::control::Link;
 use super::core::{Core, OwnPost};
 use super::current;
-use super::failure::Failure;
+use super::failure::{Failure, Unheard};
 use super::stats::Counters;
 use super::unposted::Unposted;
 use crate::letter::{BoxError, IntoOutcome, Letter, Mail, Outcome, Priority};
@@ -134,6 +134,24 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
         self.send(Mail::new(action).with_priority(self.priority), Lane::Urgent)
     }
 
+    /// As [`execute_urgent`](Self::execute_urgent), but never waits.
+    ///
+    /// # Errors
+    /// As [`try_execute`](Self::try_execute).
+    pub fn try_execute_urgent<F, R>(&self, action: F) -> Result<(), PostError<Unposted<O, L>>>
+    where
+        F: FnOnce(&mut O) -> R + Send + 'static,
+        R: IntoOutcome,
+    {
+        let mail = Mail::new(action).with_priority(self.priority);
+        self.here(
+            Envelope::mail(mail),
+            Lane::Urgent,
+            Sender::try_post_urgent_envelope,
+        )
+        .map_err(|error| error.map(Unposted::new))
+    }
+
     /// Has the owner run `action` from its loop, and not in a yield of a priority above
     /// [`Priority::MIN`]: for work that re-posts itself.
     ///
@@ -253,8 +271,9 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
     }
 
     /// Has the owner run `action`, and gives its result to whoever holds the reply. An error that
-    /// nobody waits for any more fails the processor, as that of an executed action does: it is
-    /// never in silence.
+    /// nobody waits for any more is told to the
+    /// [`failure_hook`](super::Builder::failure_hook) and counted among the failures, and fails
+    /// nothing: who gives up waiting does not take the processor down. A panic does, as any.
     ///
     /// # Errors
     /// As [`execute`](Self::execute).
@@ -271,7 +290,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
         let (answer, reply) = reply();
         self.execute(move |owner: &mut O| -> Outcome {
             match answer.send(action(owner)) {
-                Err(Err(error)) => Err(error.into()),
+                Err(Err(error)) => Err(Box::new(Unheard(error.into()))),
                 Ok(()) | Err(Ok(_)) => Ok(()),
             }
         })?;

@@ -124,3 +124,15 @@ pub enum OnFailure {
 
 /// Sees each failure.
 pub(super) type Hook = Box<dyn FnMut(&Failure) + Send>;
+
+/// An error whose receiver has gone: to be told and counted, and no failure of the processor.
+#[derive(Debug)]
+pub(super) struct Unheard(pub(super) BoxError);
+
+impl fmt::Display for Unheard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl core::error::Error for Unheard {}

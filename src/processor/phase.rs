@@ -24,7 +24,8 @@ pub(super) struct Phase {
     suspends: Cell<u32>,
     pub(super) is_done: Cell<bool>,
     pub(super) has_failed: Cell<bool>,
-    /// One of the three above: the loop is to return.
+    is_closed: Cell<bool>,
+    /// One of those above: the loop is to return.
     pub(super) is_stopping: Cell<bool>,
     /// How many letters of the owner's own are taken while it finishes; `None` before that.
     pub(super) follow_ups_left: Cell<Option<usize>>,
@@ -43,6 +44,7 @@ impl Phase {
             suspends: Cell::new(0),
             is_done: Cell::new(false),
             has_failed: Cell::new(false),
+            is_closed: Cell::new(false),
             is_stopping: Cell::new(false),
             follow_ups_left: Cell::new(None),
             owes_action: Cell::new(false),
@@ -70,7 +72,10 @@ impl Phase {
     }
 
     pub(super) fn judge(&self) {
-        let stop = self.suspends.get() > 0 || self.is_done.get() || self.has_failed.get();
+        let stop = self.suspends.get() > 0
+            || self.is_done.get()
+            || self.has_failed.get()
+            || self.is_closed.get();
         self.is_stopping.set(stop);
     }
 
@@ -80,6 +85,11 @@ impl Phase {
         self.suspends.set(suspends.saturating_sub(1));
         self.judge();
         suspends > 0
+    }
+
+    pub(super) fn close(&self) {
+        self.is_closed.set(true);
+        self.judge();
     }
 
     pub(super) fn fail(&self) {

@@ -6,7 +6,6 @@ use super::core::{Core, Work};
 use super::current;
 use super::exclusive::Holder;
 use super::executor::Executor;
-use super::failure::Hook;
 use super::failure::{Failure, OnFailure};
 use super::step::{Ended, Step};
 use super::turn::{Allowed, Turn, act, batch, idle, is_over, stopping};
@@ -14,6 +13,7 @@ use crate::letter::{IntoOutcome, Letter, Mail};
 use crate::mailbox::{Marker, MarkerCounters, MarkerOptions, State, TooManyMarkers, Undelivered};
 use crate::ring::{Budget, CapacityError, Stopwatch, Waited};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::Instant;
 
 /// Runs one owner's letters and its default action, on whichever thread calls
 /// [`run`](Self::run) or [`step`](Self::step).
@@ -25,7 +25,6 @@ pub struct MailboxProcessor<O, L = Mail<O>, A = NoAction> {
     pub(super) owner: Holder<O>,
     action: A,
     on_failure: OnFailure,
-    hook: Option<Hook>,
     /// What it has failed by, once and for all.
     pub(super) failed: Option<Failure>,
     pub(super) follow_ups_max: usize,
@@ -66,7 +65,6 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
         owner: Holder<O>,
         action: A,
         on_failure: OnFailure,
-        hook: Option<Hook>,
         follow_ups_max: usize,
     ) -> Self {
         Self {
@@ -74,7 +72,6 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
             owner,
             action,
             on_failure,
-            hook,
             failed: None,
             follow_ups_max,
         }
@@ -230,7 +227,6 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
     /// Counts and reports a failure; `Ok` if the processor goes on.
     #[cold]
     fn fail(&mut self, failure: &Failure) -> Result<(), Failure> {
-        self.core.link.stats.failures.add(1);
         let goes_on = self.on_failure == OnFailure::Skip && !self.core.phase.has_failed.get();
         if !goes_on {
             self.core.phase.fail();
@@ -238,10 +234,10 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
             self.failed = Some(failure.clone());
         }
         // Its panic goes out, when all else is settled.
-        let hooked = match &mut self.hook {
-            Some(hook) => catch_unwind(AssertUnwindSafe(|| hook(failure))),
-            None => Ok(()),
-        };
+        let core = &*self.core;
+        let hooked = catch_unwind(AssertUnwindSafe(|| {
+            current::enter(core, || core.tell(failure));
+        }));
         if self.on_failure == OnFailure::Abort {
             std::process::abort();
         }
@@ -328,6 +324,14 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
         pending
     }
 
+    /// When to step again at the latest, for a host that sleeps while the processor is idle: the
+    /// moment the next timer is due by the processor's clock, or somewhat before it; `None` where no
+    /// timer is armed.
+    #[must_use]
+    pub fn next_timer(&self) -> Option<Instant> {
+        self.core.timers.borrow().next_look()
+    }
+
     /// Where the mailbox is in its life.
     #[must_use]
     pub fn state(&self) -> State {
@@ -357,6 +361,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
         let timers = self.core.timers.get_mut().close();
         self.core.phase.has_timers.set(false);
         let undelivered = self.core.mailbox.get_mut().close();
+        self.core.phase.close();
         drop(timers);
         undelivered.without_tokens(Work::owed_marker)
     }

@@ -11,6 +11,8 @@ pub enum Ended {
     /// The mailbox is quiesced and empty, and there is no default action to run: none, or a suspended
     /// one. Run again after a resume, it goes on.
     Quiesced,
+    /// The processor was closed or has finished: it runs nothing any more.
+    Closed,
 }
 
 /// What a [`MailboxProcessor::step`](super::MailboxProcessor::step) leaves.

@@ -112,7 +112,11 @@ pub(super) fn stopping<O, L: Letter<O>>(core: &Core<O, L>) -> Result<Ended, Fail
     if core.phase.take_suspend() {
         return Ok(Ended::Suspended);
     }
-    Ok(Ended::AllDone)
+    Ok(if core.phase.is_done.get() {
+        Ended::AllDone
+    } else {
+        Ended::Closed
+    })
 }
 
 /// A step that found no letter and no default action to call: whether that is so.

@@ -126,7 +126,7 @@ fn run_after_close_ends_at_once() {
         let (mut processor, executor) = logging();
         executor.execute(say("never")).unwrap();
         assert_eq!(processor.close().len(), 1);
-        assert_eq!(processor.run().unwrap(), Ended::Quiesced);
+        assert_eq!(processor.run().unwrap(), Ended::Closed);
         let finished = processor.finish();
         assert_eq!((finished.ran, finished.undelivered.len()), (0, 0));
     });
@@ -472,4 +472,41 @@ impl mailring::letter::Letter<Vec<u32>> for Say {
         log.push(self.0);
         Ok(())
     }
+}
+
+#[test]
+fn a_closed_processor_runs_nothing_any_more() {
+    let calls = |calls: &mut u32, _: &mut mailring::processor::Controller<'_>| *calls += 1;
+    let mut processor = MailboxProcessor::with_action(0, calls).unwrap();
+    assert_eq!(processor.close().len(), 0);
+    assert_eq!(processor.run().unwrap(), Ended::Closed);
+    let budget = mailring::ring::Budget::letters(100);
+    assert_eq!(processor.step(budget).unwrap(), Step::Ended(Ended::Closed));
+    assert_eq!(processor.into_owner(), Some(0));
+    let mut processor = MailboxProcessor::with_action(0, calls).unwrap();
+    assert!(processor.finish().failure.is_none());
+    assert_eq!(processor.run().unwrap(), Ended::Closed);
+    assert_eq!(processor.into_owner(), Some(0));
+}
+
+#[test]
+fn a_host_is_told_when_to_step_again() {
+    let clock = mailring::ManualClock::new();
+    let builder = MailboxProcessor::<u32>::builder().clock(clock.clone());
+    let mut processor = builder.build(0).unwrap();
+    let executor = processor.executor();
+    assert_eq!(processor.next_timer(), None);
+    let second = std::time::Duration::from_secs(1);
+    let posting = executor.clone();
+    let set = move |_: &mut u32| drop(posting.run_after(second, |fired: &mut u32| *fired += 1));
+    executor.execute(set).unwrap();
+    assert_eq!(processor.run_until_idle().unwrap(), Step::Idle);
+    let at = processor.next_timer().unwrap();
+    assert_eq!(at, executor.now() + second);
+    clock.advance(second);
+    assert_eq!(processor.run_until_idle().unwrap(), Step::Idle);
+    assert_eq!(
+        (processor.next_timer(), processor.into_owner()),
+        (None, Some(1))
+    );
 }

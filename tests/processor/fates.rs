@@ -135,12 +135,13 @@ fn check_told(way: Way, told: &Told) {
     }
 }
 
-/// Both faults by all ways; an `ask` has no error of its own.
+/// Both faults by all ways; an `ask` has no error of its own, and a `submit`'s is no failure of the
+/// processor.
 fn each(check: impl Fn(Way, Fault) + Send + 'static) {
     watched(move || {
         for way in WAYS {
             check(way, Fault::Panic);
-            if way != Way::AskUnread {
+            if !matches!(way, Way::AskUnread | Way::SubmitUnread) {
                 check(way, Fault::Error);
             }
         }
@@ -411,4 +412,58 @@ fn b44_k_a_letter_that_panics_when_it_is_asked_for_its_kind_is_skipped_once() {
         assert_eq!(processor.with_owner(|runs| *runs), 1);
         assert_eq!(executor.counters().failures, 1);
     });
+}
+
+#[test]
+fn b44_l_a_submitted_error_that_nobody_waits_for_is_told_and_counted_and_takes_nobody_down() {
+    for policy in [OnFailure::Stop, OnFailure::Propagate, OnFailure::Skip] {
+        let (mut processor, told) = handed(Way::SubmitUnread, Fault::Error, policy);
+        let executor = processor.executor();
+        assert_eq!(
+            processor.run_until_idle().unwrap(),
+            Step::Idle,
+            "{policy:?}"
+        );
+        check_told(Way::SubmitUnread, &told);
+        assert_eq!(executor.counters().failures, 1);
+        let reply = executor.ask(|runs: &mut u32| *runs).unwrap();
+        assert_eq!(processor.run_until_idle().unwrap(), Step::Idle);
+        assert_eq!(reply.wait(), Ok(1));
+        // In a yield it is no failure either.
+        let unread = executor.clone();
+        let yielding = move |owner: &mut u32| {
+            let fails = |_: &mut u32| Err::<(), _>("broken again");
+            drop(unread.submit(fails).unwrap());
+            assert!(unread.try_yield(owner).unwrap());
+        };
+        executor.execute(yielding).unwrap();
+        assert_eq!(processor.run_until_idle().unwrap(), Step::Idle);
+        assert_eq!(told.lock().unwrap().len(), 2);
+        assert_eq!(executor.counters().failures, 2);
+    }
+}
+
+#[test]
+fn the_failure_hook_posts_as_the_owner_does() {
+    let mailbox = mailring::mailbox::Builder::new(1);
+    let slot = Arc::new(Mutex::new(None::<mailring::processor::Executor<u32>>));
+    let of_hook = slot.clone();
+    let mut processor = MailboxProcessor::<u32>::builder()
+        .mailbox(mailbox)
+        .on_failure(OnFailure::Skip)
+        .failure_hook(move |_: &Failure| {
+            let executor = of_hook.lock().unwrap().take().unwrap();
+            for _ in 0..10 {
+                executor.execute(|runs: &mut u32| *runs += 1).unwrap();
+            }
+        })
+        .build(0)
+        .unwrap();
+    let executor = processor.executor();
+    *slot.lock().unwrap() = Some(executor.clone());
+    executor
+        .execute(|_: &mut u32| Err::<(), _>("broken"))
+        .unwrap();
+    assert_eq!(processor.run_until_idle().unwrap(), Step::Idle);
+    assert_eq!(processor.into_owner(), Some(10));
 }

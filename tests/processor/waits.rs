@@ -6,13 +6,14 @@ use mailring::processor::{Ended, Executor, MailboxProcessor, Reason};
 use mailring::wait::{Spell, Step, WaitStrategy};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Does something when it is asked for the first time, and has the owner sleep.
 #[derive(Debug)]
 struct Meddling {
-    executor: Arc<OnceLock<Executor<u32>>>,
+    /// Taken out when it is used, so that nothing holds itself.
+    executor: Arc<Mutex<Option<Executor<u32>>>>,
     meddle: fn(&Executor<u32>),
     is_over: AtomicBool,
 }
@@ -20,7 +21,8 @@ struct Meddling {
 impl WaitStrategy for Meddling {
     fn step(&self, _spell: Spell) -> Step {
         if !self.is_over.swap(true, SeqCst) {
-            (self.meddle)(self.executor.get().unwrap());
+            let executor = self.executor.lock().unwrap().take();
+            (self.meddle)(&executor.unwrap());
         }
         Step::Park
     }
@@ -29,7 +31,7 @@ impl WaitStrategy for Meddling {
 /// How a run ends whose owner does `meddle` when it begins to wait.
 fn run(meddle: fn(&Executor<u32>)) -> Ended {
     watched(move || {
-        let executor = Arc::new(OnceLock::new());
+        let executor = Arc::new(Mutex::new(None));
         let strategy = Meddling {
             executor: executor.clone(),
             meddle,
@@ -38,7 +40,7 @@ fn run(meddle: fn(&Executor<u32>)) -> Ended {
         let mailbox = mailbox::Builder::new(4).owner_wait(strategy);
         let builder = MailboxProcessor::builder().mailbox(mailbox);
         let mut processor = builder.build(0).unwrap();
-        executor.set(processor.executor()).unwrap();
+        *executor.lock().unwrap() = Some(processor.executor());
         processor.run().unwrap()
     })
 }

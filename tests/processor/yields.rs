@@ -2,7 +2,7 @@
 
 use crate::watchdog::watched;
 use crate::{Log, logging, say, until_asleep};
-use mailring::letter::Priority;
+use mailring::letter::{Mail, Priority};
 use mailring::processor::{Controller, Ended, Executor, MailboxProcessor, Step, Timer, YieldError};
 use mailring::ring::Budget;
 use mailring::{Clock, ManualClock};
@@ -449,4 +449,34 @@ fn yields_nest_and_each_letter_runs_once() {
         assert_eq!(log[21..], ["out"; 21]);
     });
     assert_eq!(executor.counters().letters(), 21);
+}
+
+#[test]
+fn hidden_letters_pile_up_only_so_far() {
+    let mailbox = mailring::mailbox::Builder::new(16).hidden_max(20);
+    let builder = MailboxProcessor::<u32>::builder().mailbox(mailbox);
+    let mut processor = builder.build(0).unwrap();
+    let executor = processor.executor();
+    let operator = executor.with_priority(Priority::new(1));
+    // Another thread's posts: this one would not wait for itself.
+    let sender = executor.sender();
+    let yielding = move |owner: &mut u32| {
+        let mut accepted = 0;
+        let crowded = loop {
+            let letter = Mail::new(|runs: &mut u32| *runs += 1);
+            match sender.try_post(letter) {
+                Ok(()) => accepted += 1,
+                Err(_) => match operator.try_yield(owner) {
+                    Ok(false) => {}
+                    crowded => break crowded,
+                },
+            }
+        };
+        assert!(matches!(crowded, Err(YieldError::Crowded)), "{crowded:?}");
+        assert_eq!(accepted, 32);
+    };
+    executor.execute(yielding).unwrap();
+    assert_eq!(processor.run_until_idle().unwrap(), Step::Idle);
+    // Those hidden were run, and the next batch may hide as many again.
+    assert_eq!(processor.with_owner(|runs| *runs), 32);
 }
