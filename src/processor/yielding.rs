@@ -67,6 +67,9 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
     /// Runs one letter of this executor's priority or higher, waiting for one: of others, of a
     /// timer, or one that is there.
     ///
+    /// In a processor whose owner is [shared](super::Exclusive) it sleeps with the owner in hand: a
+    /// source that posts what is waited for must do so without locking first.
+    ///
     /// # Errors
     /// As [`try_yield`](Self::try_yield); [`YieldError::Cancelled`] ends the wait as well.
     pub fn yield_now(&self, owner: &mut O) -> Result<(), YieldError> {
