@@ -12,7 +12,9 @@
 //!   [`Mailbox`](mailbox::Mailbox), [`Marker`](mailbox::Marker);
 //! - [`processor`]: one owner, its letters and what it does between them:
 //!   [`MailboxProcessor`](processor::MailboxProcessor), [`Executor`](processor::Executor),
-//!   [`Timer`](processor::Timer), [`Suspension`](processor::Suspension).
+//!   [`Timer`](processor::Timer), [`Suspension`](processor::Suspension);
+//! - [`task`]: on which CPUs threads run: [`Topology`](task::Topology),
+//!   [`Placement`](task::Placement), [`pin`](task::pin).
 //!
 //! Each layer imports only from those before it.
 //!
@@ -42,6 +44,8 @@ pub mod letter;
 pub mod mailbox;
 
 pub mod processor;
+
+pub mod task;
 
 #[cfg(mailring_loom)]
 pub mod model;

@@ -60,6 +60,7 @@ const OWNERS_OF_UNSAFE: &[&str] = &[
     "src/sync/futex.rs",
     "src/sync/prefetch.rs",
     "src/sync/store_load.rs",
+    "src/task/mask.rs",
     "src/wait/handoff.rs",
     "src/wait/reply.rs",
 ];
