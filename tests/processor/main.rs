@@ -16,6 +16,7 @@ mod exclusive;
 mod failures;
 mod fates;
 mod letters;
+mod lives;
 mod loops;
 mod nested;
 mod own_posts;
