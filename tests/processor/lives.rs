@@ -34,6 +34,7 @@ use std::time::{Duration, Instant};
 const CAPACITY: usize = 4;
 const URGENT_CAPACITY: usize = 3;
 const BATCH_MAX: usize = 3;
+const HIDDEN_MAX: usize = 2;
 /// How deep yields go; one more is left out.
 const YIELDS_MAX: usize = 12;
 
@@ -365,6 +366,7 @@ impl Owner {
             Ok(false) => "none",
             Err(YieldError::Cancelled) => "cancelled",
             Err(YieldError::Closed) => "closed",
+            Err(YieldError::Crowded) => "crowded",
             Err(YieldError::NotOwner) => "not the owner",
             Err(YieldError::Failed(_)) => "failed",
             Err(other) => panic!("{other}"),
@@ -444,7 +446,8 @@ impl Real {
             .urgent_capacity(URGENT_CAPACITY)
             .markers(2)
             .urgent_markers(2)
-            .batch_max(BATCH_MAX);
+            .batch_max(BATCH_MAX)
+            .hidden_max(HIDDEN_MAX);
         let mut processor = MailboxProcessor::<Owner, Note>::builder()
             .mailbox(mailbox)
             .clock(clock.clone())

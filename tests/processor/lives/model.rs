@@ -1,7 +1,7 @@
 //! A processor in plain lists: one thread, one clock, and each of its runs is foretold.
 
 use super::script::{Act, Ending, Letter, Life, MARKERS, Rhythm, Script, Setting};
-use super::{BATCH_MAX, CAPACITY, Cause, Event, Facts, URGENT_CAPACITY, YIELDS_MAX};
+use super::{BATCH_MAX, CAPACITY, Cause, Event, Facts, HIDDEN_MAX, URGENT_CAPACITY, YIELDS_MAX};
 use mailring::mailbox::{MarkerPost, State};
 use mailring::processor::{Ended, Step};
 use std::sync::Arc;
@@ -83,6 +83,8 @@ pub(super) struct Model {
     batch: Vec<Entry>,
     later: Vec<Entry>,
     ring: Vec<Entry>,
+    /// How many letters yields have moved out of the ring since the batch was begun.
+    kept: usize,
     /// Posts that the next run of a marker stands for.
     posts: [u64; MARKERS.len()],
     is_running: [bool; MARKERS.len()],
@@ -131,6 +133,7 @@ impl Model {
             batch: Vec::new(),
             later: Vec::new(),
             ring: Vec::new(),
+            kept: 0,
             posts: [0; MARKERS.len()],
             is_running: [false; MARKERS.len()],
             is_wanted_again: [false; MARKERS.len()],
@@ -306,11 +309,13 @@ impl Model {
                 return Some(list.remove(at).item);
             }
         }
-        // What is hidden of the ring is kept, up to where the one that is shown was.
+        // What is hidden of the ring is kept, up to where the one that is shown was, or so far as may.
         let shown = self.ring.iter().position(is_shown);
         let hidden = shown.unwrap_or(self.ring.len());
-        self.later.extend(self.ring.drain(..hidden));
-        if shown.is_some() {
+        let kept = hidden.min(HIDDEN_MAX - self.kept);
+        self.later.extend(self.ring.drain(..kept));
+        self.kept += kept;
+        if shown.is_some() && kept == hidden && self.kept < HIDDEN_MAX {
             self.urgent_run = 0;
             return Some(self.ring.remove(0).item);
         }
@@ -320,6 +325,7 @@ impl Model {
     fn refill_batch(&mut self) {
         if self.batch.is_empty() {
             self.batch = std::mem::take(&mut self.later);
+            self.kept = 0;
             let from_ring = self.ring.len().min(BATCH_MAX);
             self.batch.extend(self.ring.drain(..from_ring));
             if self.batch.is_empty() {
@@ -608,6 +614,7 @@ impl Model {
                 }
                 Err(panic) => Err(panic),
             },
+            None if self.kept == HIDDEN_MAX && !self.ring.is_empty() => Ok("crowded"),
             None if self.has_letters() => Ok("none"),
             None => Ok("closed"),
         }
