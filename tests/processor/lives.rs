@@ -122,7 +122,7 @@ impl Letter<Owner> for Note {
 
     fn kind(&self) -> Kind {
         match self {
-            Self::Own(guard, _) => Kind::new(1 + guard.number as u8 % 3),
+            Self::Own(guard, _) => Kind::new(1 + (guard.number % 3) as u8),
             Self::Mail(mail) => mail.kind(),
         }
     }
