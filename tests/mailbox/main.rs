@@ -36,4 +36,5 @@ mod priorities;
 mod senders;
 mod stress;
 mod urgent;
+#[path = "../watchdog/mod.rs"]
 mod watchdog;

@@ -24,6 +24,7 @@ mod suspension;
 mod threads;
 mod urgent;
 mod waits;
+#[path = "../watchdog/mod.rs"]
 mod watchdog;
 mod yields;
 

@@ -32,4 +32,5 @@ mod tasks;
 mod teardown;
 mod timed;
 mod usage;
+#[path = "../watchdog/mod.rs"]
 mod watchdog;

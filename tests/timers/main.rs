@@ -25,4 +25,5 @@ mod periodic;
 mod random;
 mod scenarios;
 mod sleeps;
+#[path = "../watchdog/mod.rs"]
 mod watchdog;

@@ -1,5 +1,7 @@
 //! Outer limits: a test that hangs fails instead.
 
+#![allow(dead_code, reason = "each test crate takes what it needs")]
+
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,14 +11,22 @@ const LIMIT: Duration = Duration::from_secs(240);
 
 /// Runs `work` on a thread of its own and hands on its panic; fails if it hangs.
 pub(crate) fn watched<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> R {
+    watched_for(LIMIT, work)
+}
+
+/// As `watched`, with a limit of one's own.
+pub(crate) fn watched_for<R: Send + 'static>(
+    limit: Duration,
+    work: impl FnOnce() -> R + Send + 'static,
+) -> R {
     let (done, outcome) = channel();
     let worker = thread::spawn(move || {
         // Nobody listens any more where the limit has passed.
         let _ = done.send(work());
     });
-    match outcome.recv_timeout(LIMIT) {
+    match outcome.recv_timeout(limit) {
         Ok(result) => result,
-        Err(RecvTimeoutError::Timeout) => panic!("hangs: not done after {LIMIT:?}"),
+        Err(RecvTimeoutError::Timeout) => panic!("hangs: not done after {limit:?}"),
         Err(RecvTimeoutError::Disconnected) => match worker.join() {
             Ok(()) => unreachable!("it sends before it ends"),
             Err(panic) => std::panic::resume_unwind(panic),
