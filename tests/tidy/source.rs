@@ -41,6 +41,8 @@ pub(crate) struct Source {
     pub(crate) code: Vec<String>,
     /// The comment text of each line, its slashes included.
     pub(crate) comments: Vec<String>,
+    /// The lines as they are in the file.
+    pub(crate) raw: Vec<String>,
     pub(crate) tokens: Vec<Token>,
 }
 
@@ -59,6 +61,7 @@ impl Source {
             path: path.to_owned(),
             code,
             comments,
+            raw: text.lines().map(str::to_owned).collect(),
             tokens,
         }
     }
