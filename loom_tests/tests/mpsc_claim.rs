@@ -94,7 +94,7 @@ fn m2_slot_reuse_across_32_bits() {
 /// Scenario 7: the same up to the last sequence there may be.
 #[test]
 fn m2_slot_reuse_at_the_last_sequences() {
-    slot_reuse((1 << 61) - 4);
+    slot_reuse((1 << 60) - 4);
 }
 
 /// Two threads share one producer: a limit that one of them learnt counts for the other too.

@@ -259,7 +259,7 @@ fn m14i_nudge_against_take() {
 /// it leaves no trace, so the owner is run once per rest.
 #[test]
 fn m14w_nudge_runs_the_owner() {
-    check(preemptions(5, 20_000), || {
+    check(preemptions(5, 8_000), || {
         let (producer, owner) = Hosted::new(1);
         let nudging = with(producer.downgrade(), |main| main.nudge());
         let posting = with(producer.clone(), |producer| {

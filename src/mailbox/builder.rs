@@ -27,7 +27,6 @@ use crate::wait::{Parking, Spell, Step, WaitStrategy};
 /// assert!(mailbox.marker("none", |_| ()).is_err());
 /// # Ok::<(), mailring::ring::CapacityError>(())
 /// ```
-#[derive(Debug)]
 pub struct Builder {
     capacity: usize,
     urgent_capacity: usize,
@@ -38,6 +37,7 @@ pub struct Builder {
     sender_wait: Option<Box<dyn WaitStrategy>>,
     owner_wait: Option<Box<dyn WaitStrategy>>,
     cpus: Option<Cpus>,
+    hook: Option<Box<dyn Fn() + Send + Sync>>,
 }
 
 impl Builder {
@@ -60,6 +60,7 @@ impl Builder {
             sender_wait: None,
             owner_wait: None,
             cpus: None,
+            hook: None,
         }
     }
 
@@ -122,6 +123,14 @@ impl Builder {
         self
     }
 
+    /// For an owner that somebody else's loop drives: called once for each rest
+    /// ([`Mailbox::rest`]), by whoever brings something to look at, on its own thread.
+    #[must_use]
+    pub fn wake_by(mut self, hook: impl Fn() + Send + Sync + 'static) -> Self {
+        self.hook = Some(Box::new(hook));
+        self
+    }
+
     /// Makes the mailbox.
     ///
     /// # Errors
@@ -138,6 +147,9 @@ impl Builder {
             .reserved(self.urgent_markers)
             .producer_wait(sender_wait)
             .consumer_wait(owner_wait);
+        if let Some(hook) = self.hook {
+            main = main.wake_by(hook);
+        }
         if let Some(cpus) = self.cpus {
             main = main.cpus(cpus);
             urgent = urgent.cpus(cpus);
@@ -155,6 +167,22 @@ impl Builder {
             self.hidden_max,
         );
         Ok((sender, mailbox))
+    }
+}
+
+impl core::fmt::Debug for Builder {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Builder")
+            .field("capacity", &self.capacity)
+            .field("urgent_capacity", &self.urgent_capacity)
+            .field("markers", &self.markers)
+            .field("urgent_markers", &self.urgent_markers)
+            .field("batch_max", &self.batch_max)
+            .field("hidden_max", &self.hidden_max)
+            .field("sender_wait", &self.sender_wait)
+            .field("owner_wait", &self.owner_wait)
+            .field("cpus", &self.cpus)
+            .finish_non_exhaustive()
     }
 }
 

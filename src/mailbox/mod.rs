@@ -71,6 +71,7 @@ mod life;
 mod marker;
 mod owner;
 mod queue;
+mod rest;
 mod running;
 mod sender;
 mod shared;

@@ -307,10 +307,10 @@ impl<O, L> Sender<O, L> {
         }
     }
 
-    /// The address of the mailbox's identity.
-    #[inline]
-    pub(crate) fn address(&self) -> usize {
-        (&raw const *self.bell.shared).addr()
+    /// What its owner's thread and everybody else share beside the rings.
+    #[inline(always)]
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.bell.shared
     }
 
     /// The calling thread drives the mailbox from here on.

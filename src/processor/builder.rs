@@ -5,6 +5,7 @@ use super::arrivals::Arrivals;
 use super::control::Link;
 use super::core::Core;
 use super::exclusive::{Exclusive, Holder};
+use super::executor::Executor;
 use super::failure::{Failure, Hook, OnFailure};
 use super::pace::Pace;
 use super::phase::Phase;
@@ -12,11 +13,12 @@ use super::run::MailboxProcessor;
 use super::stats::Stats;
 use super::timers::Timers;
 use crate::letter::{Letter, Mail};
-use crate::mailbox;
+use crate::mailbox::{self, Mailbox, Sender, Undelivered};
 use crate::ring::CapacityError;
 use crate::sync::{Arc, Clock, SystemClock};
-use core::cell::RefCell;
+use core::cell::{Cell, RefCell};
 use core::marker::PhantomData;
+use std::time::Instant;
 
 /// Settings of a processor; [`MailboxProcessor::builder`] makes one.
 ///
@@ -68,6 +70,14 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Builder<O, L> {
     /// The mailbox's settings; without this one of 1024 letters.
     pub fn mailbox(mut self, mailbox: mailbox::Builder) -> Self {
         self.mailbox = mailbox;
+        self
+    }
+
+    /// For a loop of somebody else's that sleeps while the processor rests
+    /// ([`MailboxProcessor::rest`]): called once for each rest, by whoever brings something, on its own
+    /// thread. It must not run the processor, only tell its loop.
+    pub fn wake_by(mut self, hook: impl Fn() + Send + Sync + 'static) -> Self {
+        self.mailbox = self.mailbox.wake_by(hook);
         self
     }
 
@@ -147,31 +157,94 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Builder<O, L> {
         owner: Holder<O>,
         action: A,
     ) -> Result<MailboxProcessor<O, L, A>, CapacityError> {
+        Ok(self.prepare()?.build_held(owner, action))
+    }
+
+    /// Makes all of a processor but its owner, which may be made later, on another thread.
+    pub(crate) fn prepare(self) -> Result<Prepared<O, L>, CapacityError> {
         let (sender, mailbox) = self.mailbox.build::<O, L>()?;
         let start = self.clock.now();
         let link = Arc::new(Link::new(sender.raiser(), self.clock, Stats::new()));
-        let cancelled = Arc::clone(&link.cancelled);
-        let arrivals = Arc::new(Arrivals::new());
-        let timers = Timers::new(start, Arc::clone(&arrivals), cancelled);
-        let core = Core {
-            mailbox: RefCell::new(mailbox),
-            timers: RefCell::new(timers),
-            arrivals,
+        Ok(Prepared {
+            sender,
+            mailbox,
+            start,
+            link,
+            arrivals: Arc::new(Arrivals::new()),
+            on_failure: self.on_failure,
+            hook: self.hook,
+            time_letters: self.time_letters,
+            follow_ups_max: self.follow_ups_max,
+        })
+    }
+}
+
+/// A processor without its owner: takes letters already.
+pub(crate) struct Prepared<O, L> {
+    sender: Sender<O, L>,
+    mailbox: Mailbox<O, L>,
+    start: Instant,
+    link: Arc<Link>,
+    arrivals: Arc<Arrivals<O>>,
+    on_failure: OnFailure,
+    hook: Option<Hook>,
+    time_letters: bool,
+    follow_ups_max: usize,
+}
+
+impl<O: 'static, L: Letter<O> + Send + 'static> Prepared<O, L> {
+    pub(crate) fn executor(&self) -> Executor<O, L> {
+        let Self {
             sender,
             link,
+            arrivals,
+            ..
+        } = self;
+        Executor::new(sender.clone(), Arc::clone(link), Arc::clone(arrivals))
+    }
+
+    /// Thread number `owner` will drive it.
+    pub(crate) fn owned_by(&self, owner: u64) {
+        self.sender.shared().owned_by(owner);
+    }
+
+    /// What is left of it, where it never gets an owner.
+    pub(crate) fn close(mut self) -> Undelivered<O, L> {
+        self.mailbox.close()
+    }
+
+    /// Gives it its owner.
+    pub(crate) fn build_with<A: DefaultAction<O>>(
+        self,
+        owner: O,
+        action: A,
+    ) -> MailboxProcessor<O, L, A> {
+        self.build_held(Holder::Alone(owner), action)
+    }
+
+    fn build_held<A: DefaultAction<O>>(
+        self,
+        owner: Holder<O>,
+        action: A,
+    ) -> MailboxProcessor<O, L, A> {
+        let cancelled = Arc::clone(&self.link.cancelled);
+        let timers = Timers::new(self.start, Arc::clone(&self.arrivals), cancelled);
+        let core = Core {
+            mailbox: RefCell::new(self.mailbox),
+            timers: RefCell::new(timers),
+            arrivals: self.arrivals,
+            sender: self.sender,
+            link: self.link,
             phase: Phase::new(!action.is_none()),
             pace: Pace::new(self.time_letters),
             failed_in_yield: RefCell::new(None),
             hook: RefCell::new(self.hook),
             again: RefCell::new(Vec::new()),
+            inside: Cell::new(false),
+            near: Cell::new(None),
+            is_listed: Cell::new(false),
         };
-        Ok(MailboxProcessor::from_parts(
-            core,
-            owner,
-            action,
-            self.on_failure,
-            self.follow_ups_max,
-        ))
+        MailboxProcessor::from_parts(core, owner, action, self.on_failure, self.follow_ups_max)
     }
 }
 

@@ -12,6 +12,7 @@
 use super::arrivals::Arrivals;
 use super::control::{self, Link};
 use super::failure::{Failure, Hook, Unheard};
+use super::near::Near;
 use super::pace::Pace;
 use super::phase::{Phase, Reason};
 use super::stats::nanos;
@@ -23,7 +24,7 @@ use crate::mailbox::{
 };
 use crate::ring::Waited;
 use crate::sync::Arc;
-use core::cell::{RefCell, RefMut};
+use core::cell::{Cell, RefCell, RefMut};
 use core::mem::ManuallyDrop;
 use std::time::Instant;
 
@@ -42,6 +43,19 @@ pub(super) struct Core<O, L> {
     pub(super) hook: RefCell<Option<Hook>>,
     /// Markers that came up while they run, which happens in their own yields.
     pub(super) again: RefCell<Vec<MarkerId>>,
+    /// Its thread is inside of it.
+    pub(super) inside: Cell<bool>,
+    /// Whoever drives it together with others, if anybody, and whether it is on the list there.
+    pub(super) near: Cell<Option<Near>>,
+    pub(super) is_listed: Cell<bool>,
+}
+
+impl<O, L> Drop for Core<O, L> {
+    fn drop(&mut self) {
+        if self.near.get().is_some() {
+            self.sender.shared().set_home(core::ptr::null());
+        }
+    }
 }
 
 /// What a token of ours stands for.

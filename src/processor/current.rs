@@ -1,64 +1,71 @@
-//! Which processors the calling thread is inside of: how a handle finds its owner's side.
+//! Whether the calling thread drives a processor: how a handle finds its owner's side.
 //!
-//! F1. A thread's pointer is null, or leads to the frame that was entered last on this thread and
-//!     has not been left; each frame leads to the one entered before it. A frame lives on the stack
-//!     of `enter`, which takes it out again on every way out.
-//! F2. A frame's `core` is the `Core<O, L>` that was entered, borrowed for as long as the frame
-//!     lives. One mailbox has one `Shared`, made for its own `O` and `L` and alive while a handle or
-//!     the core is; so where the address of a handle's is the frame's, their types are the same.
+//! F1. A mailbox's home is null, or the `Core<O, L>` that was made with it, put there by the thread
+//!     that drives it; it is taken away, by the same thread, before that core goes or moves to
+//!     another thread. One mailbox has one `Shared`, made for its own `O` and `L`: so the home that a
+//!     handle finds there is of the handle's types.
+//! F2. While a handle on the owner's thread uses the core, nobody drops it: who drives a processor
+//!     does nothing else meanwhile, for it is further down on the same stack.
 
 use super::core::Core;
-use crate::sync::{set_thread_pointer, thread_pointer};
+use crate::mailbox::Sender;
 
-struct Frame {
-    shared: usize,
-    core: *const (),
-    before: *const Frame,
+/// Leaves what was entered.
+struct Leave<'a, O, L> {
+    core: &'a Core<O, L>,
+    home_before: *const (),
+    was_inside: bool,
 }
 
-/// Takes the frame out again.
-struct Leave {
-    before: *const (),
-}
-
-impl Drop for Leave {
+impl<O, L> Drop for Leave<'_, O, L> {
     fn drop(&mut self) {
-        set_thread_pointer(self.before);
+        self.core.inside.set(self.was_inside);
+        self.core.sender.shared().set_home(self.home_before);
     }
 }
 
 /// Runs `inside` with `core` to be found by handles of its mailbox on this thread.
 #[inline]
 pub(super) fn enter<O, L, R>(core: &Core<O, L>, inside: impl FnOnce() -> R) -> R {
-    let before = thread_pointer();
-    let frame = Frame {
-        shared: core.sender.address(),
-        core: (&raw const *core).cast(),
-        before: before.cast(),
-    };
+    let home_before = core.sender.shared().set_home((&raw const *core).cast());
     let _leave = Leave {
-        before: set_thread_pointer((&raw const frame).cast()),
+        core,
+        home_before,
+        was_inside: core.inside.replace(true),
     };
     inside()
 }
 
-/// Calls `here` where the calling thread is inside the processor of that mailbox, and hands `input`
-/// back where it is not.
+/// Calls `here` where the calling thread drives the processor of that mailbox, inside of it or not,
+/// and hands `input` back where it does not.
 #[inline(always)]
-pub(super) fn with<O, L, T, R>(
-    shared: usize,
+pub(super) fn at_home<O, L, T, R>(
+    sender: &Sender<O, L>,
     input: T,
     here: impl FnOnce(&Core<O, L>, T) -> R,
 ) -> Result<R, T> {
-    let mut next: *const Frame = thread_pointer().cast();
-    // SAFETY: F1: frames that can be reached are alive while this thread is in here.
-    while let Some(frame) = unsafe { next.as_ref() } {
-        if frame.shared == shared {
-            // SAFETY: F2: the core is borrowed while its frame lives, and is of these types.
-            let core = unsafe { &*frame.core.cast::<Core<O, L>>() };
-            return Ok(here(core, input));
-        }
-        next = frame.before;
+    let home = sender.shared().home().cast::<Core<O, L>>();
+    // SAFETY: F1 and F2: it is null, or the core of this mailbox on this thread, which stays while
+    // this is on.
+    match unsafe { home.as_ref() } {
+        Some(core) => Ok(here(core, input)),
+        None => Err(input),
     }
-    Err(input)
+}
+
+/// As `at_home`, where the calling thread is inside of the processor.
+#[inline(always)]
+pub(super) fn with<O, L, T, R>(
+    sender: &Sender<O, L>,
+    input: T,
+    here: impl FnOnce(&Core<O, L>, T) -> R,
+) -> Result<R, T> {
+    at_home(sender, input, |core, input| {
+        if core.inside.get() {
+            Ok(here(core, input))
+        } else {
+            Err(input)
+        }
+    })
+    .and_then(|done| done)
 }

@@ -374,11 +374,23 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
             Ok(Err(action)) => self
                 .here(seal(action), Lane::Ordinary, Sender::post_envelope)
                 .map_err(|error| error.map(Unposted::new)),
-            Err(action) => self
-                .sender
-                .post_envelope(seal(action))
-                .map_err(|error| error.map(Unposted::new)),
+            Err(action) => match self.near(action, seal) {
+                Ok(()) => Ok(()),
+                Err(action) => self
+                    .sender
+                    .post_envelope(seal(action))
+                    .map_err(|error| error.map(Unposted::new)),
+            },
         }
+    }
+
+    /// To the owner's queue where its thread is this one, but not inside of it.
+    #[inline(always)]
+    fn near<T>(&self, input: T, seal: impl FnOnce(T) -> Envelope<O, L>) -> Result<(), T> {
+        current::at_home(&self.sender, input, |core, input| {
+            core.post_near(input, seal)
+        })
+        .and_then(|done| done)
     }
 
     #[inline(always)]
@@ -406,7 +418,12 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
             Ok(Err(refused @ OwnPost::Closed(_))) => {
                 return Err(self.sender.rejected(refused.into()));
             }
-            Ok(Err(OwnPost::InUse(envelope))) | Err(envelope) => envelope,
+            Ok(Err(OwnPost::InUse(envelope))) => envelope,
+            Err(envelope) if lane == Lane::Ordinary => match self.near(envelope, |same| same) {
+                Ok(()) => return Ok(()),
+                Err(envelope) => envelope,
+            },
+            Err(envelope) => envelope,
         };
         post(&self.sender, envelope)
     }
@@ -417,7 +434,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
         input: T,
         here: impl FnOnce(&Core<O, L>, T) -> R,
     ) -> Result<R, T> {
-        current::with(self.sender.address(), input, here)
+        current::with(&self.sender, input, here)
     }
 }
 

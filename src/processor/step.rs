@@ -15,6 +15,16 @@ pub enum Ended {
     Closed,
 }
 
+/// What became of an attempt to rest; see [`MailboxProcessor::rest`](super::MailboxProcessor::rest).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[must_use = "an owner that does not rest must be stepped again"]
+pub enum Rest {
+    /// At rest: the hook will be called once.
+    Resting,
+    /// There is something to step for.
+    Look,
+}
+
 /// What a [`MailboxProcessor::step`](super::MailboxProcessor::step) leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[must_use = "an idle processor may sleep; one that is not must be stepped again"]

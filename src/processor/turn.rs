@@ -122,7 +122,9 @@ pub(super) fn stopping<O, L: Letter<O>>(core: &Core<O, L>) -> Result<Ended, Fail
 /// A step that found no letter and no default action to call: whether that is so.
 #[cold]
 pub(super) fn idle<O, L: Letter<O>>(core: &Core<O, L>) -> Option<Step> {
-    core.fire_timers_at(core.link.clock.now());
+    if core.phase.has_timers.get() {
+        core.fire_timers_at(core.link.clock.now());
+    }
     if core.sender.is_raised() || core.has_letters() {
         return None;
     }

@@ -34,6 +34,6 @@ pub(crate) use counter::{Counter, Estimate, Tally};
 pub use cpus::Cpus;
 pub(crate) use order::order;
 pub(crate) use parker::Parker;
-pub(crate) use per_thread::{set_thread_pointer, this_thread, thread_pointer};
+pub(crate) use per_thread::this_thread;
 pub(crate) use prefetch::prefetch_to_write;
 pub(crate) use store_load::StoreLoad;

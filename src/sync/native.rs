@@ -1,7 +1,7 @@
 //! The door in normal builds: std's primitives under the names the engine uses.
 
 pub(crate) use std::sync::Arc;
-pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
+pub(crate) use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
 #[cfg(test)]
 pub(crate) use std::thread;
 

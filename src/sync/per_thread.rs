@@ -1,7 +1,4 @@
-//! What belongs to one thread: its number, and one pointer that upper layers may keep there.
-//!
-//! H1. A thread reads and writes its own pointer alone; what it points to is for those to say who
-//!     put it there.
+//! What belongs to one thread: its number.
 
 use core::cell::Cell;
 use core::num::NonZeroU64;
@@ -19,13 +16,11 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 #[cfg(not(mailring_loom))]
 thread_local! {
     static NUMBER: Cell<Option<NonZeroU64>> = const { Cell::new(None) };
-    static POINTER: Cell<*const ()> = const { Cell::new(core::ptr::null()) };
 }
 
 #[cfg(mailring_loom)]
 thread_local! {
     static NUMBER: Cell<Option<NonZeroU64>> = Cell::new(None);
-    static POINTER: Cell<*const ()> = Cell::new(core::ptr::null());
 }
 
 /// The number of the calling thread, not that of any other thread of this process, dead or alive.
@@ -40,16 +35,4 @@ fn name_thread(number: &Cell<Option<NonZeroU64>>) -> NonZeroU64 {
     let next = NonZeroU64::new(NEXT.fetch_add(1, Relaxed)).unwrap_or(NonZeroU64::MAX);
     number.set(Some(next));
     next
-}
-
-/// This thread's pointer; null until it is set.
-#[inline]
-pub(crate) fn thread_pointer() -> *const () {
-    POINTER.with(Cell::get)
-}
-
-/// Sets this thread's pointer, and returns what it was.
-#[inline]
-pub(crate) fn set_thread_pointer(pointer: *const ()) -> *const () {
-    POINTER.with(|own| own.replace(pointer))
 }

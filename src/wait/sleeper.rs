@@ -50,17 +50,25 @@ impl Sleeper {
         let _replaced = self.waker.lock().replace(waker);
     }
 
-    /// Wakes the owner (W2) in each way in which it may sleep, also where its hook or waker panics.
+    /// Wakes an owner that is at rest: calls its hook, if it has one.
+    pub(crate) fn call(&self) {
+        #[cfg(mailring_loom)]
+        if crate::sync::order::is_weakened("wake") {
+            return;
+        }
+        if let Some(hook) = &self.hook {
+            self.wakes.increment();
+            hook();
+        }
+    }
+
+    /// Wakes the owner (W2) as a thread and as a task, also where its waker panics.
     pub(crate) fn wake(&self) {
         #[cfg(mailring_loom)]
         if crate::sync::order::is_weakened("wake") {
             return;
         }
         Wakes::give_all(|wakes| {
-            if let Some(hook) = &self.hook {
-                self.wakes.increment();
-                wakes.give(hook);
-            }
             self.nudge();
             let waker = self.waker.lock().take();
             if let Some(waker) = waker {

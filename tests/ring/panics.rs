@@ -287,7 +287,7 @@ fn a_waker_that_panics_reaches_whoever_wakes<K: Kind>() {
 }
 
 #[test]
-fn an_owner_whose_hook_panics_is_woken_as_a_thread_and_as_a_task() {
+fn a_hook_that_panics_reaches_whoever_ends_the_rest_and_no_thread_or_task() {
     watched(|| {
         let (producer, mut consumer) = mpsc::Builder::new(4)
             .wait(|| Strategy::ParkAtOnce)
@@ -297,17 +297,19 @@ fn an_owner_whose_hook_panics_is_woken_as_a_thread_and_as_a_task() {
         thread::scope(|scope| {
             let taking = scope.spawn(|| assert_eq!(consumer.take(), Ok(1)));
             until(|| producer.counters().parks > 0);
-            assert!(panics(|| producer.post(1).unwrap()));
+            producer.post(1).unwrap();
             taking.join().unwrap();
         });
         assert_eq!(consumer.rest(), mpsc::Rest::Resting);
         assert!(panics(|| producer.kick()));
         assert_eq!(consumer.rest(), mpsc::Rest::Kicked);
-        // Both panic: the first reaches the producer, and nothing worse happens.
         let (grenade, waker) = Grenade::new();
         assert!(poll(&mut consumer.take_async(), &waker).is_pending());
         assert!(panics(|| producer.post(2).unwrap()));
         assert_eq!((consumer.take(), grenade.count()), (Ok(2), 1));
+        assert_eq!(consumer.rest(), mpsc::Rest::Resting);
+        assert!(panics(|| producer.post(3).unwrap()));
+        assert_eq!(consumer.take(), Ok(3));
     });
 }
 

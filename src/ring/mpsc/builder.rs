@@ -18,6 +18,7 @@ pub type Builder = builder::Builder<Options>;
 #[derive(Default)]
 pub struct Options {
     reserved: usize,
+    rights: usize,
     start: u64,
     hook: Option<Hook>,
 }
@@ -42,6 +43,14 @@ impl Builder {
     #[must_use]
     pub fn reserved(mut self, count: usize) -> Self {
         self.kind.reserved = count;
+        self
+    }
+
+    /// Letters beyond the capacity that are posted by rights which others keep count of; see
+    /// [`WeakProducer::post_by_right`](super::WeakProducer::post_by_right).
+    #[must_use]
+    pub(crate) fn rights(mut self, count: usize) -> Self {
+        self.kind.rights = count;
         self
     }
 
@@ -71,10 +80,11 @@ impl Builder {
         let (config, options) = self.into_config();
         let Options {
             reserved,
+            rights,
             start,
             hook,
         } = options;
-        let slots = Slots::new(config.capacity, reserved, start)?;
+        let slots = Slots::new(config.capacity, reserved.saturating_add(rights), start)?;
         let pending = capacity::allocate(config.capacity, reserved, |_| {
             CachePadded::new(AtomicU64::new(0))
         })?;

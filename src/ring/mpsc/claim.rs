@@ -5,7 +5,7 @@
 
 use super::shared::Ring;
 use super::slots::Slots;
-use super::words::{CLOSED, KICK, PARKED, RELEASED, SEQUENCE, WAITERS};
+use super::words::{ASLEEP, CLOSED, KICK, PARKED, RELEASED, SEQUENCE, WAITERS};
 use crate::ring::batch::Batch;
 use crate::ring::error::Refusal;
 use crate::ring::protocol::{self, Turn};
@@ -38,8 +38,8 @@ pub struct Claim<'a, T> {
     ring: &'a Ring<T>,
     first: u64,
     count: u64,
-    /// The claim ended a park: the owner is to be woken after publishing.
-    wake: bool,
+    /// What the claim cleared of a sleep: where any, the owner is to be woken after publishing.
+    ended: u64,
 }
 
 impl<T> Ring<T> {
@@ -82,7 +82,7 @@ impl<T> Ring<T> {
                         ring: self,
                         first: tail & SEQUENCE,
                         count,
-                        wake: tail & PARKED != 0,
+                        ended: tail & ASLEEP,
                     });
                 }
                 Err(newer) => tail = newer,
@@ -127,7 +127,7 @@ impl<T> Ring<T> {
         }
         let count = want.min(*limit - sequence);
         // The claim itself ends a park, in the same exchange; a kick stays for the owner.
-        Ok((count, (tail + count) & !PARKED))
+        Ok((count, (tail + count) & !ASLEEP))
     }
 
     /// Claims one slot beyond the capacity, for one of the ring's reservations; reads no head.
@@ -142,7 +142,7 @@ impl<T> Ring<T> {
             // release some claim in this chain has acquired, or by a reservation of ours.
             match self.tail.compare_exchange_weak(
                 tail,
-                (tail + 1) & !PARKED,
+                (tail + 1) & !ASLEEP,
                 order!(b, AcqRel),
                 order!(t1, Acquire),
             ) {
@@ -151,7 +151,7 @@ impl<T> Ring<T> {
                         ring: self,
                         first: tail & SEQUENCE,
                         count: 1,
-                        wake: tail & PARKED != 0,
+                        ended: tail & ASLEEP,
                     });
                 }
                 Err(newer) => tail = newer,
@@ -159,11 +159,11 @@ impl<T> Ring<T> {
         }
     }
 
-    /// Ends a park and leaves no flag behind; whether there was one, which the caller is to end.
-    pub(super) fn end_sleep(&self) -> bool {
+    /// Ends a sleep and leaves no flag behind. Returns the tail before.
+    pub(super) fn end_sleep(&self) -> u64 {
         // AcqRel: pairs with the park exchange; what the caller made before is seen by an owner
         // that goes to sleep after this.
-        self.tail.fetch_and(!PARKED, order!(n, AcqRel)) & PARKED != 0
+        self.tail.fetch_and(!ASLEEP, order!(n, AcqRel))
     }
 
     /// Sets `flag` and ends a park, in one exchange: for closing and kicking. Returns the tail
@@ -173,7 +173,7 @@ impl<T> Ring<T> {
         // Relaxed: a first guess for the exchange.
         let mut tail = self.tail.load(core::sync::atomic::Ordering::Relaxed);
         loop {
-            let next = (tail | flag) & !PARKED;
+            let next = (tail | flag) & !ASLEEP;
             let exchanged = if flag == CLOSED {
                 // AcqRel / Relaxed: pairs with claims (they see the end) and with the park
                 // exchange (the sleeper's state).
@@ -251,8 +251,8 @@ impl<T> Claim<'_, T> {
     /// Wakes the owner, if this claim ended its sleep.
     #[inline(always)]
     fn wake_owner(self) {
-        if self.wake {
-            self.ring.cold.sleeper.wake();
+        if self.ended != 0 {
+            self.ring.wake_sleeper(self.ended);
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::claim::{Claim, Limit};
 use super::owner::Owner;
 use super::shared::Ring;
-use super::words::{KICK, PARKED};
+use super::words::{KICK, PARKED, RESTING};
 use super::{Consumer, Producer};
 use crate::ring::consumer::Waited;
 use crate::ring::error::Refusal;
@@ -157,7 +157,7 @@ impl<T> protocol::Ring for Ring<T> {
     }
 
     fn poll_park(&self, side: &mut Owner, cx: &Context<'_>) -> OwnerState {
-        self.rest_owner(side, Some(cx))
+        self.sleep_as_task(side, cx)
     }
 }
 
@@ -209,15 +209,25 @@ impl<T> Producer<T> {
     /// ```
     pub fn kick(&self) {
         let before = self.ring.set_flags(KICK);
-        self.ring.wake_sleeper(before & PARKED != 0);
+        self.ring.wake_or_nudge(before);
     }
 }
 
 impl<T> Ring<T> {
-    /// After something was made for the owner, and `parked` says whether this ended its park.
-    fn wake_sleeper(&self, parked: bool) {
-        if parked {
+    /// Wakes the owner after its sleep was ended, in the way in which it slept by the `tail` before.
+    pub(super) fn wake_sleeper(&self, tail: u64) {
+        if tail & RESTING != 0 {
+            self.cold.sleeper.call();
+        } else {
             self.cold.sleeper.wake();
+        }
+    }
+
+    /// After something was made for the owner that is not in this ring, and a sleep was ended if
+    /// there was one by the `tail` before.
+    pub(super) fn wake_or_nudge(&self, tail: u64) {
+        if tail & PARKED != 0 {
+            self.wake_sleeper(tail);
         } else {
             // A claimer that ended the park may have been stopped before it woke the owner's
             // thread, which may sleep still.
@@ -246,45 +256,11 @@ impl<T> Consumer<T> {
         }
         self.wait_until(deadline, unless)
     }
-
-    /// For an owner driven by a hook ([`Builder::wake_by`](super::Builder::wake_by)): goes to rest
-    /// and returns at once. [`Rest::Resting`] means that the hook will be called exactly once, by
-    /// whoever makes the next letter, kick, nudge or close; until then nothing may be taken. (An
-    /// owner that takes all the same may be called once more than it rests.) On a ring without a
-    /// hook nobody is called.
-    #[must_use = "an owner that does not rest must look again"]
-    pub fn rest(&mut self) -> Rest {
-        if self.take_skipped_kick() {
-            return Rest::Kicked;
-        }
-        match self.ring.rest_owner(&mut self.side, None) {
-            OwnerState::Asleep => Rest::Resting,
-            OwnerState::Kicked => {
-                self.ring.clear_kick();
-                Rest::Kicked
-            }
-            OwnerState::Finished => Rest::Finished,
-            OwnerState::Look | OwnerState::Hole => Rest::Look,
-        }
-    }
-}
-
-/// What became of an attempt to rest; see [`Consumer::rest`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Rest {
-    /// At rest: the hook will be called once.
-    Resting,
-    /// A letter is there or is being posted: look again.
-    Look,
-    /// Kicked: there is work outside the ring.
-    Kicked,
-    /// All letters have been taken and none can follow.
-    Finished,
 }
 
 /// A producer handle that does not keep its ring open. It keeps the memory.
 pub struct WeakProducer<T> {
-    ring: Arc<Ring<T>>,
+    pub(super) ring: Arc<Ring<T>>,
 }
 
 impl<T> WeakProducer<T> {
@@ -295,8 +271,8 @@ impl<T> WeakProducer<T> {
     /// An owner at [`rest`](Consumer::rest), or asleep as a task, is woken too; one that is about to
     /// be misses it, for it has no such look: kick those.
     pub fn nudge(&self) {
-        let parked = self.ring.end_sleep();
-        self.ring.wake_sleeper(parked);
+        let before = self.ring.end_sleep();
+        self.ring.wake_or_nudge(before);
     }
 
     /// A producer, unless the last one is gone already.

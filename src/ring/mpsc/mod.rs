@@ -9,6 +9,8 @@ mod claim;
 mod handle;
 mod owner;
 mod reserve;
+mod rest;
+mod right;
 mod room;
 mod shared;
 mod slots;
@@ -17,8 +19,10 @@ mod tests;
 mod words;
 
 pub use builder::{Builder, Options};
-pub use handle::{Rest, WeakProducer};
+pub use handle::WeakProducer;
 pub use reserve::{Reservation, ReservedPost};
+pub use rest::Rest;
+pub(crate) use rest::Rested;
 #[doc(hidden)]
 pub use shared::Ring;
 

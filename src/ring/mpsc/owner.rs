@@ -4,7 +4,7 @@
 //!     head is released up to the cursor.
 
 use super::shared::Ring;
-use super::words::{CLOSED, KICK, PARKED, RELEASED, SEQUENCE, WAITERS};
+use super::words::{ASLEEP, CLOSED, KICK, PARKED, RELEASED, RESTING, SEQUENCE, WAITERS};
 use crate::ring::protocol::OwnerState;
 use crate::sync::order;
 use core::cell::Cell;
@@ -12,6 +12,10 @@ use core::sync::atomic::Ordering::Relaxed;
 use core::task::Context;
 use core::time::Duration;
 use std::time::Instant;
+
+/// A rest was ended by somebody who owes a call of the hook: there is no other rest before it.
+#[derive(Debug)]
+pub(super) struct Owed;
 
 /// What only the consumer knows.
 #[derive(Debug)]
@@ -23,8 +27,11 @@ pub struct Owner {
     pub(super) released: u64,
     /// The cursor at which a quarter of the ring is unreleased.
     release_at: u64,
-    /// A park was begun for a task, or was left by a panic: PARKED may still be set.
-    parked: bool,
+    /// What was set of a sleep that this owner has not seen the end of: as a task, at rest, or left by
+    /// a panic.
+    asleep: u64,
+    /// A rest was ended by somebody else, who owes a call of the hook that this owner was not told of.
+    owed: bool,
     /// The hole it napped at last, and how long to nap there next time.
     hole: u64,
     nap: Duration,
@@ -41,7 +48,8 @@ impl Owner {
             released: start,
             // Right from the first release on; until then sooner than needed.
             release_at: start,
-            parked: false,
+            asleep: 0,
+            owed: false,
             hole: start,
             nap: Self::FIRST_NAP,
         }
@@ -168,8 +176,9 @@ impl<T> Ring<T> {
         }
     }
 
-    /// Begins a park: from here until PARKED is cleared, whoever clears it owes a wake.
-    fn begin_park(&self, owner: &mut Owner) -> Result<(), OwnerState> {
+    /// Begins a sleep: from here until PARKED is cleared, whoever clears it owes a wake; by the hook
+    /// where RESTING is among the `flags`.
+    fn begin_park(&self, owner: &mut Owner, flags: u64) -> Result<(), OwnerState> {
         self.release_taken(owner);
         let cursor = owner.cursor;
         // Two cases. A claim, close or kick before this exchange: it fails, and we look again. One
@@ -180,7 +189,7 @@ impl<T> Ring<T> {
         // failure the reason is.
         match self.tail.compare_exchange(
             cursor,
-            cursor | PARKED,
+            cursor | flags,
             order!(g, AcqRel),
             order!(g1, Acquire),
         ) {
@@ -189,12 +198,14 @@ impl<T> Ring<T> {
         }
     }
 
-    /// Ends a park that nobody else has ended. Returns whether it was still on; if not, somebody
+    /// Ends a sleep that nobody else has ended. Returns whether it was still on; if not, somebody
     /// owes a wake, which will come for nothing.
     fn end_park(&self, owner: &mut Owner) -> bool {
-        owner.parked = false;
+        let begun = core::mem::take(&mut owner.asleep);
         // Relaxed: one word decides who ends it; nobody is handed anything here.
-        self.tail.fetch_and(!PARKED, Relaxed) & PARKED != 0
+        let was_on = self.tail.fetch_and(!ASLEEP, Relaxed) & PARKED != 0;
+        owner.owed |= !was_on && begun & RESTING != 0;
+        was_on
     }
 
     pub(super) fn park_owner(
@@ -203,20 +214,20 @@ impl<T> Ring<T> {
         deadline: Option<Instant>,
         unless: &mut dyn FnMut() -> bool,
     ) -> OwnerState {
-        if owner.parked {
+        if owner.asleep != 0 {
             self.end_park(owner);
         }
-        match self.begin_park(owner) {
+        match self.begin_park(owner, PARKED) {
             // Two cases. What `unless` looks for was made, and its author's look at tail was before
             // the exchange: it is seen here. After it: the author sees PARKED and wakes us.
             Ok(()) => {
                 // It is caller code: if it panics, the next park finds this one and ends it.
-                owner.parked = true;
+                owner.asleep = PARKED;
                 if unless() {
                     self.end_park(owner);
                     return OwnerState::Look;
                 }
-                owner.parked = false;
+                owner.asleep = 0;
             }
             Err(OwnerState::Hole) => return self.nap_at_hole(owner, deadline),
             Err(state) => return state,
@@ -257,24 +268,83 @@ impl<T> Ring<T> {
         OwnerState::Hole
     }
 
-    /// Begins a park and returns at once: for an owner that is woken as a task or by a hook.
-    pub(super) fn rest_owner(&self, owner: &mut Owner, cx: Option<&Context<'_>>) -> OwnerState {
-        if owner.parked {
+    /// Begins a sleep and returns at once: for an owner that is woken as a task.
+    pub(super) fn sleep_as_task(&self, owner: &mut Owner, cx: &Context<'_>) -> OwnerState {
+        if owner.asleep != 0 {
             self.end_park(owner);
         }
-        if let Some(cx) = cx {
-            // Before the exchange: whoever ends the park must find it.
-            self.cold.sleeper.register(cx.waker());
-        }
-        // Before the exchange: whoever ends the park may run the owner at once, on its own thread.
-        owner.parked = true;
-        match self.begin_park(owner) {
+        // Before the exchange: whoever ends the sleep must find it.
+        self.cold.sleeper.register(cx.waker());
+        self.begin_at_once(owner, PARKED)
+    }
+
+    fn begin_at_once(&self, owner: &mut Owner, flags: u64) -> OwnerState {
+        // Before the exchange: whoever ends the sleep may run the owner at once, on its own thread.
+        owner.asleep = flags;
+        match self.begin_park(owner, flags) {
             Ok(()) => OwnerState::Asleep,
             Err(state) => {
-                owner.parked = false;
+                owner.asleep = 0;
                 state
             }
         }
+    }
+
+    /// Goes to rest, or stays at rest: for an owner that is called by the hook, which it has been told
+    /// of by `called`, since the last rest that was ended. `unless` is asked once the rest has begun.
+    pub(super) fn rest_owner(
+        &self,
+        owner: &mut Owner,
+        unless: impl FnOnce() -> bool,
+    ) -> Result<OwnerState, Owed> {
+        if owner.asleep & RESTING != 0 {
+            // Relaxed: who ends the rest from here on calls the hook, and what it made is seen then.
+            if self.tail.load(Relaxed) & RESTING != 0 {
+                return Ok(OwnerState::Asleep);
+            }
+            owner.asleep = 0;
+            owner.owed = true;
+        }
+        if owner.owed {
+            return Err(Owed);
+        }
+        if owner.asleep != 0 {
+            self.end_park(owner);
+        }
+        let state = self.begin_at_once(owner, ASLEEP);
+        // Two cases, as for a sleep: what `unless` looks for was made before its author's look at tail
+        // met the exchange, and is seen here; or the author sees the rest, ends it and calls.
+        if state == OwnerState::Asleep && unless() {
+            return if self.end_park(owner) {
+                Ok(OwnerState::Look)
+            } else {
+                Err(Owed)
+            };
+        }
+        Ok(state)
+    }
+
+    /// The hook was called for the rest of this owner that was ended last.
+    pub(super) fn called(&self, owner: &mut Owner) {
+        owner.owed = false;
+        if owner.asleep & RESTING != 0 {
+            owner.asleep = 0;
+        }
+    }
+
+    /// Ends a rest; whether somebody else had, whose call is still to come.
+    pub(super) fn end_rest(&self, owner: &mut Owner) -> bool {
+        if owner.asleep != 0 {
+            self.end_park(owner);
+        }
+        owner.owed
+    }
+
+    /// Whether nothing was posted that is not taken: nobody's letter is between claim and take.
+    #[inline]
+    pub(super) fn is_quiet(&self, owner: &Owner) -> bool {
+        // Relaxed: posts of this thread's, and those it knows of, come before this look.
+        self.tail.load(Relaxed) & !ASLEEP == owner.cursor
     }
 
     /// Letters accepted and not taken by `owner`.

@@ -163,7 +163,7 @@ impl<T> Ring<T> {
         let before = self.set_flags(CLOSED);
         Wakes::give_all(|wakes| {
             if before & PARKED != 0 {
-                wakes.give(|| self.cold.sleeper.wake());
+                wakes.give(|| self.wake_sleeper(before));
             }
             wakes.give(|| self.serve_line());
         });

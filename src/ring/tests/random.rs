@@ -40,12 +40,12 @@ pub(super) fn operations() -> impl Strategy<Value = Vec<Operation>> {
 }
 
 pub(super) fn starts() -> impl Strategy<Value = u64> {
-    // Start and letters of a lifetime stay below 2^61.
+    // Start and letters of a lifetime stay below 2^60.
     let around = prop_oneof![
         Just(0_u64),
         Just(1 << 32),
         Just(7 << 32),
-        Just((1 << 61) - 10_000),
+        Just((1 << 60) - 10_000),
     ];
     (around, 0..20_u64, any::<bool>()).prop_map(|(at, off, before)| {
         if before {

@@ -6,7 +6,7 @@ use crate::ring::{Closed, TryPostError};
 
 /// Sequences to start at, for rings of a few letters and some laps.
 fn starts() -> impl Iterator<Item = u64> {
-    let around = [1 << 8, 1 << 16, 1 << 31, 1 << 32, 5 << 32, 1 << 60];
+    let around = [1 << 8, 1 << 16, 1 << 31, 1 << 32, 5 << 32, 1 << 59];
     let around = around.into_iter().flat_map(|at: u64| at - 20..at + 3);
     // The last letters of a ring's lifetime.
     (0..20).chain(around).chain(SEQUENCE - 220..SEQUENCE - 200)
