@@ -28,6 +28,7 @@ mod parker;
 mod per_thread;
 mod prefetch;
 mod store_load;
+mod threads;
 
 pub use clock::{Bell, Clock, ManualClock, SystemClock};
 pub(crate) use counter::{Counter, Estimate, Tally};
@@ -37,3 +38,4 @@ pub(crate) use parker::Parker;
 pub(crate) use per_thread::this_thread;
 pub(crate) use prefetch::prefetch_to_write;
 pub(crate) use store_load::StoreLoad;
+pub(crate) use threads::{JoinHandle, spawn_named};
