@@ -1,6 +1,7 @@
 //! What senders and owner of one mailbox share beside its rings.
 
 use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Counter, Tally, order, this_thread};
+use crate::wait::Answering;
 use core::sync::atomic::Ordering::Relaxed;
 use crossbeam_utils::CachePadded;
 
@@ -12,6 +13,8 @@ pub(super) const URGENT: u32 = 1 << 31;
 #[derive(Debug)]
 pub(crate) struct Shared {
     quiet: CachePadded<Quiet>,
+    /// The owner once more, for whoever waits for an answer and knows no mailbox.
+    answering: Answering,
     pub(super) rejected: Counter,
     pub(super) blocked_ns: Counter,
     pub(super) depth: Tally,
@@ -38,6 +41,7 @@ impl Shared {
                 owner: AtomicU64::new(0),
                 home: AtomicPtr::new(core::ptr::null_mut()),
             }),
+            answering: Answering::nowhere(),
             rejected: Counter::default(),
             blocked_ns: Counter::default(),
             depth: Tally::default(),
@@ -78,7 +82,13 @@ impl Shared {
         // own.
         if self.quiet.owner.load(Relaxed) != owner {
             self.quiet.owner.store(owner, Relaxed);
+            self.answering.move_to(owner);
         }
+    }
+
+    /// Which thread drives the mailbox, for whoever waits for an answer from there.
+    pub(crate) fn answering(&self) -> Answering {
+        self.answering.clone()
     }
 
     /// Puts something here for the calling thread, which drives the mailbox; returns what was there.

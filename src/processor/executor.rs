@@ -253,7 +253,12 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
     /// Has the owner run `action` and answer with what it returns.
     ///
     /// Where the action panics or is never run, the reply says so. A reply that is dropped harms
-    /// nobody. On the owner's own thread, do not wait for it in a letter: nobody else answers.
+    /// nobody.
+    ///
+    /// To wait for an answer that has not come is an error at once on the thread that ran the
+    /// processor last ([`ReplyError::WouldDeadlock`](crate::wait::ReplyError::WouldDeadlock)): nobody
+    /// else answers. A thread that has given the processor away counts as that until the other one
+    /// has begun to run it: [`Reply::wait_timeout`] hands the reply back, to be waited for again.
     ///
     /// # Errors
     /// As [`execute`](Self::execute).
@@ -267,7 +272,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
             // Nobody may wait for it any more; that is theirs to decide.
             let _unwanted = answer.send(action(owner));
         })?;
-        Ok(reply)
+        Ok(reply.answered_by(self.sender.shared().answering()))
     }
 
     /// Has the owner run `action`, and gives its result to whoever holds the reply. An error that
@@ -294,7 +299,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
                 Ok(()) | Err(Ok(_)) => Ok(()),
             }
         })?;
-        Ok(reply)
+        Ok(reply.answered_by(self.sender.shared().answering()))
     }
 
     /// The loop returns after the letter that runs; letters that are left stay. Run again, it goes

@@ -6,6 +6,7 @@
 //! to one who waits for it; [`Handoff`] is a lock that goes to who waited first. `README.md` beside
 //! this file has the protocols with their proof sketches.
 
+mod answering;
 mod brief;
 mod chase;
 mod handoff;
@@ -13,16 +14,19 @@ mod idle;
 mod line;
 mod pause;
 mod reply;
+mod reply_error;
 mod sleeper;
 mod strategy;
 mod wakes;
 
+pub(crate) use answering::Answering;
 pub(crate) use chase::Chase;
 pub use handoff::{Guard as HandoffGuard, Handoff};
 pub(crate) use idle::{Idle, Next, Patience};
 pub(crate) use line::{Line, Place, Places, Target};
 pub(crate) use pause::pause_for_ns;
-pub use reply::{Answer, NoReply, Reply, ReplyTimeout, reply};
+pub use reply::{Answer, Reply, reply};
+pub use reply_error::{NoReply, ReplyError, ReplyTimeout};
 pub(crate) use sleeper::{Hook, Sleeper};
 pub use strategy::{BusySpin, Parking, Spell, SpinHint, Step, WaitStrategy, Yielding};
 pub(crate) use wakes::Wakes;

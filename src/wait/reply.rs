@@ -12,7 +12,9 @@
 //! called or dropped when the state says what happened. Its panic ends here: who answers, often in
 //! the middle of somebody else's work, is no party to it.
 
+use super::answering::Answering;
 use super::brief::{is_past, spin};
+use super::reply_error::{NoReply, ReplyError, ReplyTimeout};
 use crate::sync::{AtomicU32, Parker, UnsafeCell, get_mut_u32, order};
 use core::fmt;
 use core::future::Future;
@@ -59,6 +61,7 @@ pub fn reply<T>() -> (Answer<T>, Reply<T>) {
     let reply = Reply {
         shared,
         stage: Stage::Looking,
+        answering: None,
     };
     (Answer { shared }, reply)
 }
@@ -210,6 +213,14 @@ enum Stage {
     Ended,
 }
 
+/// How a wait ended.
+enum Waited<T> {
+    Answer(Result<T, NoReply>),
+    /// The calling thread is the one that answers.
+    Here,
+    TimedOut,
+}
+
 /// Waits for the answer: as a thread, as a future, or by looking now and then.
 ///
 /// Dropped, it harms nobody: an answer that comes later is handed back to whoever sent it.
@@ -218,6 +229,8 @@ enum Stage {
 pub struct Reply<T> {
     shared: NonNull<Shared<T>>,
     stage: Stage,
+    /// Who answers, where that is known.
+    answering: Option<Answering>,
 }
 
 // SAFETY: W6: the value crosses from the thread of the answer, and is never shared.
@@ -229,21 +242,32 @@ unsafe impl<T: Send> Sync for Reply<T> {}
 impl<T> Unpin for Reply<T> {}
 
 impl<T> Reply<T> {
+    /// Has waits on the thread that answers fail, where they would wait for themselves.
+    pub(crate) fn answered_by(mut self, answering: Answering) -> Self {
+        self.answering = Some(answering);
+        self
+    }
+
     /// Waits for the answer.
     ///
     /// # Errors
-    /// [`NoReply`] where the answer was dropped.
-    pub fn wait(mut self) -> Result<T, NoReply> {
+    /// [`ReplyError::NoReply`] where the answer was dropped; [`ReplyError::WouldDeadlock`], at once,
+    /// where it has not come and the calling thread is the one that answers. The reply is given up
+    /// then, as by a drop: where that may be, [`wait_timeout`](Self::wait_timeout) hands it back, and
+    /// [`try_take`](Self::try_take) and awaiting it never block.
+    pub fn wait(mut self) -> Result<T, ReplyError> {
         match self.wait_until(None) {
-            Poll::Ready(answer) => answer,
-            Poll::Pending => unreachable!("a wait without a deadline does not expire"),
+            Waited::Answer(answer) => answer.map_err(ReplyError::from),
+            Waited::Here => Err(ReplyError::WouldDeadlock),
+            Waited::TimedOut => unreachable!("a wait without a deadline does not expire"),
         }
     }
 
     /// Waits for the answer for at most `time_max`.
     ///
     /// # Errors
-    /// [`ReplyTimeout::Timeout`] hands this reply back, to be waited for once more;
+    /// [`ReplyTimeout::Timeout`] hands this reply back, to be waited for once more, and so does
+    /// [`ReplyTimeout::WouldDeadlock`], at once, where the calling thread is the one that answers;
     /// [`ReplyTimeout::NoReply`] where the answer was dropped.
     pub fn wait_timeout(self, time_max: Duration) -> Result<T, ReplyTimeout<T>> {
         // A deadline past the end of time is none.
@@ -272,13 +296,28 @@ impl<T> Reply<T> {
 
     fn wait_within(mut self, deadline: Option<Instant>) -> Result<T, ReplyTimeout<T>> {
         match self.wait_until(deadline) {
-            Poll::Ready(answer) => answer.map_err(ReplyTimeout::NoReply),
-            Poll::Pending => Err(ReplyTimeout::Timeout(self)),
+            Waited::Answer(answer) => answer.map_err(ReplyTimeout::NoReply),
+            Waited::Here => Err(ReplyTimeout::WouldDeadlock(self)),
+            Waited::TimedOut => Err(ReplyTimeout::Timeout(self)),
         }
     }
 
-    /// Pending: the deadline has passed, and nobody is to be woken.
-    fn wait_until(&mut self, deadline: Option<Instant>) -> Poll<Result<T, NoReply>> {
+    /// Nobody is to be woken where the deadline has passed; where the calling thread answers, who was
+    /// to be woken still is.
+    fn wait_until(&mut self, deadline: Option<Instant>) -> Waited<T> {
+        if let Poll::Ready(answer) = self.look() {
+            return Waited::Answer(answer);
+        }
+        if self.answering.as_ref().is_some_and(Answering::is_here) {
+            return Waited::Here;
+        }
+        match self.spin_and_park(deadline) {
+            Poll::Ready(answer) => Waited::Answer(answer),
+            Poll::Pending => Waited::TimedOut,
+        }
+    }
+
+    fn spin_and_park(&mut self, deadline: Option<Instant>) -> Poll<Result<T, NoReply>> {
         if let answer @ Poll::Ready(_) = spin(2, deadline, || self.look()) {
             return answer;
         }
@@ -424,47 +463,6 @@ impl<T> Drop for Reply<T> {
         let _late = self.judge(state);
     }
 }
-
-/// No reply will come: what was to answer was dropped unrun, or panicked before it answered; or the
-/// reply was taken before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct NoReply;
-
-impl fmt::Display for NoReply {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("no reply will come")
-    }
-}
-
-impl core::error::Error for NoReply {}
-
-/// No reply came within the time allowed.
-pub enum ReplyTimeout<T> {
-    /// It may still come: the reply, to go on waiting.
-    Timeout(Reply<T>),
-    /// It will never come.
-    NoReply(NoReply),
-}
-
-impl<T> fmt::Debug for ReplyTimeout<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Timeout(_) => "Timeout(..)",
-            Self::NoReply(_) => "NoReply",
-        })
-    }
-}
-
-impl<T> fmt::Display for ReplyTimeout<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Timeout(_) => f.write_str("no reply came until the deadline"),
-            Self::NoReply(error) => error.fmt(f),
-        }
-    }
-}
-
-impl<T> core::error::Error for ReplyTimeout<T> {}
 
 impl<T> fmt::Debug for Answer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

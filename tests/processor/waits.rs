@@ -1,12 +1,15 @@
-//! What a wait strategy of one's own does with the very processor that waits by it: nothing is lost.
+//! Waits that involve their own thread: what a wait strategy of one's own does with the very processor
+//! that waits by it, and replies that are waited for where they would be made.
 
 use crate::watchdog::watched;
 use mailring::mailbox;
-use mailring::processor::{Ended, Executor, MailboxProcessor, Reason};
-use mailring::wait::{Spell, Step, WaitStrategy};
+use mailring::processor::{Ended, Executor, MailboxProcessor, Reason, Step as Ran};
+use mailring::ring::Budget;
+use mailring::wait::{NoReply, ReplyError, ReplyTimeout, Spell, Step, WaitStrategy};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::Duration;
 
 /// Does something when it is asked for the first time, and has the owner sleep.
@@ -78,4 +81,104 @@ fn a_strategy_may_post_and_set_a_timer() {
         let _timer = executor.run_after(Duration::from_millis(1), move |_| done.all_done());
     });
     assert_eq!(ended, Ended::AllDone);
+}
+
+/// B46: the one who would answer is the one who waits.
+#[test]
+fn b46_a_letter_does_not_wait_for_an_answer_of_its_own_processor() {
+    let seen = watched(|| {
+        let mut processor = MailboxProcessor::new(Vec::new()).unwrap();
+        let executor = processor.executor();
+        let asking = executor.clone();
+        executor
+            .execute(move |seen: &mut Vec<_>| {
+                let reply = asking.ask(|seen: &mut Vec<_>| seen.len()).unwrap();
+                seen.push(reply.wait());
+                let reply = asking.submit(|_| Ok::<_, std::io::Error>(7)).unwrap();
+                seen.push(reply.wait().map(|_| 0));
+                let reply = asking.probe().unwrap();
+                seen.push(reply.wait().map(|_| 0));
+            })
+            .unwrap();
+        assert_eq!(processor.run_until_idle().unwrap(), Ran::Idle);
+        processor.into_owner().unwrap()
+    });
+    assert_eq!(seen, [Err(ReplyError::WouldDeadlock); 3]);
+}
+
+/// B46: between steps too; the reply is not lost, and is there after the next one.
+#[test]
+fn b46_a_host_does_not_wait_between_steps() {
+    watched(|| {
+        let mut processor = MailboxProcessor::new(0).unwrap();
+        let executor = processor.executor();
+        let _ = processor.step(Budget::letters(1)).unwrap();
+        let reply = executor.ask(|sum| *sum + 1).unwrap();
+        let Err(ReplyTimeout::WouldDeadlock(mut reply)) = reply.wait_timeout(Duration::MAX) else {
+            panic!("nobody else steps it");
+        };
+        assert_eq!(reply.try_take(), Ok(None));
+        let _ = processor.step(Budget::letters(1)).unwrap();
+        assert_eq!(reply.wait(), Ok(1));
+        drop(processor);
+        let error = executor.ask(|sum| *sum).unwrap_err();
+        assert!(error.is_closed());
+    });
+}
+
+/// A letter of one processor that waits for another which the same thread drives.
+#[test]
+fn b46_neighbours_on_one_thread_do_not_wait_for_each_other() {
+    let seen = watched(|| {
+        let mut first = MailboxProcessor::new(None).unwrap();
+        let mut second = MailboxProcessor::new(0).unwrap();
+        let other = second.executor();
+        assert_eq!(second.run_until_idle().unwrap(), Ran::Idle);
+        let asking = move |seen: &mut Option<_>| *seen = Some(other.ask(|_| ()).unwrap().wait());
+        first.executor().execute(asking).unwrap();
+        assert_eq!(first.run_until_idle().unwrap(), Ran::Idle);
+        assert_eq!(second.run_until_idle().unwrap(), Ran::Idle);
+        first.into_owner().unwrap()
+    });
+    assert_eq!(seen, Some(Err(ReplyError::WouldDeadlock)));
+}
+
+/// It is judged when the wait begins, not when the question is asked.
+#[test]
+fn a_processor_that_moved_to_another_thread_is_waited_for() {
+    watched(|| {
+        let mut processor = MailboxProcessor::new(41).unwrap();
+        let executor = processor.executor();
+        assert_eq!(processor.run_until_idle().unwrap(), Ran::Idle);
+        let early = executor.ask(|sum| *sum + 1).unwrap();
+        let gate = Arc::new(std::sync::Barrier::new(2));
+        let there = Arc::clone(&gate);
+        let running = thread::spawn(move || {
+            processor.with_owner(|_| ());
+            there.wait();
+            processor.run().unwrap()
+        });
+        gate.wait();
+        assert_eq!(early.wait(), Ok(42));
+        let late = executor.ask(|sum| *sum).unwrap();
+        assert_eq!(late.wait(), Ok(41));
+        executor.all_done();
+        assert_eq!(running.join().unwrap(), Ended::AllDone);
+    });
+}
+
+/// What is there is taken on any thread, and what will never come is said there too.
+#[test]
+fn an_answer_that_came_or_went_is_no_deadlock() {
+    let mut processor = MailboxProcessor::new(7).unwrap();
+    let executor = processor.executor();
+    let came = executor.ask(|sum| *sum).unwrap();
+    assert_eq!(processor.run_until_idle().unwrap(), Ran::Idle);
+    assert_eq!(came.wait(), Ok(7));
+    let went = executor.ask(|sum| *sum).unwrap();
+    let late = executor.ask(|sum| *sum).unwrap();
+    drop(processor);
+    assert_eq!(went.wait(), Err(ReplyError::NoReply));
+    let late = late.wait_timeout(Duration::MAX);
+    assert!(matches!(late, Err(ReplyTimeout::NoReply(NoReply))));
 }

@@ -1,7 +1,7 @@
 //! Tests of the one-shot: who gets the value, who is woken, and what is dropped.
 
 use super::*;
-use crate::sync::{Arc, Counter, thread};
+use crate::sync::{Arc, Counter, this_thread, thread};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Wake;
 
@@ -51,19 +51,19 @@ fn what_was_sent_is_the_reply_once() {
     assert_eq!(reply.try_take(), Ok(Some(7)));
     assert_eq!(reply.try_take(), Err(NoReply));
     assert_eq!(poll(&mut reply, Waker::noop()), Poll::Ready(Err(NoReply)));
-    assert_eq!(reply.wait(), Err(NoReply));
+    assert_eq!(reply.wait(), Err(ReplyError::NoReply));
 }
 
 #[test]
 fn an_answer_that_is_dropped_says_so() {
     let (answer, waiting) = reply::<String>();
     drop(answer);
-    assert_eq!(waiting.wait(), Err(NoReply));
+    assert_eq!(waiting.wait(), Err(ReplyError::NoReply));
     let (answer, waiting) = reply::<String>();
     thread::scope(|scope| {
         let waiting = scope.spawn(|| waiting.wait());
         drop(answer);
-        assert_eq!(waiting.join().unwrap(), Err(NoReply));
+        assert_eq!(waiting.join().unwrap(), Err(ReplyError::NoReply));
     });
 }
 
@@ -94,6 +94,47 @@ fn a_wait_within_a_bound_ends_when_the_answer_goes() {
     drop(answer);
     let answer = waiting.wait_timeout(Duration::ZERO);
     assert!(matches!(answer, Err(ReplyTimeout::NoReply(NoReply))));
+}
+
+#[test]
+fn a_thread_does_not_wait_for_its_own_answer() {
+    let answering = Answering::nowhere();
+    let (answer, waiting) = reply();
+    let waiting = waiting.answered_by(answering.clone());
+    let Err(ReplyTimeout::Timeout(waiting)) = waiting.wait_timeout(Duration::ZERO) else {
+        panic!("nobody answers yet");
+    };
+    answering.move_to(this_thread().get());
+    let (task, waker) = woken();
+    let mut waiting = waiting;
+    assert!(poll(&mut waiting, &waker).is_pending());
+    let Err(ReplyTimeout::WouldDeadlock(waiting)) = waiting.wait_timeout(Duration::MAX) else {
+        panic!("it would wait for itself");
+    };
+    answer.send(7).unwrap();
+    assert_eq!(
+        task.0.get(),
+        1,
+        "who polled is woken as if there had been no wait"
+    );
+    assert_eq!(waiting.wait(), Ok(7), "it is there, whoever answered");
+    let (_answer, waiting) = reply::<u32>();
+    let waiting = waiting.answered_by(answering.clone());
+    assert_eq!(waiting.wait(), Err(ReplyError::WouldDeadlock));
+}
+
+/// The answer is asked for before who answers moves away, and waited for after it.
+#[test]
+fn who_answers_is_looked_at_when_the_wait_begins() {
+    let answering = Answering::nowhere();
+    answering.move_to(this_thread().get());
+    let (answer, waiting) = reply::<u32>();
+    let waiting = waiting.answered_by(answering.clone());
+    let there = thread::spawn(move || answering.move_to(this_thread().get()));
+    there.join().unwrap();
+    let waited = waiting.wait_timeout(Duration::ZERO);
+    assert!(matches!(waited, Err(ReplyTimeout::Timeout(_))));
+    drop(answer);
 }
 
 #[test]
@@ -187,7 +228,7 @@ fn a_waker_that_panics_harms_neither_side() {
         outcome.unwrap_err().downcast_ref(),
         Some(&"before it answered")
     );
-    assert_eq!(waiting.wait(), Err(NoReply));
+    assert_eq!(waiting.wait(), Err(ReplyError::NoReply));
 }
 
 #[test]
@@ -248,20 +289,29 @@ fn given(round: u32) -> Result<u32, NoReply> {
 
 fn wait_somehow(mut waiting: Reply<u32>, round: u32) -> Result<u32, NoReply> {
     match round % 4 {
-        0 => waiting.wait(),
+        0 => wait(waiting),
         1 => loop {
             match waiting.wait_timeout(Duration::from_micros(u64::from(round % 50))) {
                 Ok(value) => break Ok(value),
                 Err(ReplyTimeout::NoReply(error)) => break Err(error),
                 Err(ReplyTimeout::Timeout(again)) => waiting = again,
+                Err(ReplyTimeout::WouldDeadlock(_)) => unreachable!("nobody said who answers"),
             }
         },
         2 => block_on(waiting),
         _ => match poll(&mut waiting, Waker::noop()) {
             Poll::Ready(got) => got,
-            Poll::Pending => waiting.wait(),
+            Poll::Pending => wait(waiting),
         },
     }
+}
+
+/// Nobody has said who answers, so that no wait is for oneself.
+fn wait(waiting: Reply<u32>) -> Result<u32, NoReply> {
+    waiting.wait().map_err(|error| {
+        assert_eq!(error, ReplyError::NoReply);
+        NoReply
+    })
 }
 
 /// Polls on this thread, and sleeps between.
