@@ -1,18 +1,24 @@
-//! The only door to `std::sync`, `std::thread`, `std::cell::UnsafeCell` and loom.
+//! The only door to `std::sync`, `std::thread`, `std::cell::UnsafeCell`, loom and shuttle.
 //!
 //! Everything above takes its atomics, cells, locks and threads from here, so that one cfg
-//! (`mailring_loom`) turns the whole engine into something a model checker can run. This layer
-//! adds no behaviour of its own: a parker parks, a counter counts, a clock tells the time.
+//! (`mailring_loom`) turns the whole engine into something a model checker can run: loom, or
+//! shuttle where `mailring_shuttle` is set beside it. This layer adds no behaviour of its own: a
+//! parker parks, a counter counts, a clock tells the time.
 
 #[cfg(not(mailring_loom))]
 mod native;
 #[cfg(not(mailring_loom))]
 pub(crate) use native::*;
 
-#[cfg(mailring_loom)]
+#[cfg(all(mailring_loom, not(mailring_shuttle)))]
 mod modeled;
-#[cfg(mailring_loom)]
+#[cfg(all(mailring_loom, not(mailring_shuttle)))]
 pub(crate) use modeled::*;
+
+#[cfg(mailring_shuttle)]
+mod shuttled;
+#[cfg(mailring_shuttle)]
+pub(crate) use shuttled::*;
 
 /// A value made once per process; no part of any protocol, so the same in the model.
 #[cfg_attr(mailring_loom, allow(unused_imports))]

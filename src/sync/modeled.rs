@@ -1,9 +1,9 @@
 //! The door under the model checker: loom's primitives under the names the engine uses.
 
 pub(crate) use loom::cell::UnsafeCell;
-pub(crate) use loom::sync::Arc;
-pub(crate) use loom::sync::MutexGuard;
-pub(crate) use loom::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
+pub(crate) use loom::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, fence};
+pub(crate) use loom::sync::{Arc, Condvar, MutexGuard};
+pub(crate) use loom::thread_local;
 
 /// loom's mutex without poisoning.
 #[derive(Debug, Default)]

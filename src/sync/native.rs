@@ -1,6 +1,8 @@
 //! The door in normal builds: std's primitives under the names the engine uses.
 
 pub(crate) use std::sync::Arc;
+#[cfg(not(target_os = "linux"))]
+pub(crate) use std::sync::Condvar;
 pub(crate) use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
 #[cfg(test)]
 pub(crate) use std::thread;

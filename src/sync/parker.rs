@@ -72,12 +72,9 @@ mod on_futex {
 
 #[cfg(not(all(target_os = "linux", not(mailring_loom))))]
 mod on_condvar {
+    use super::super::{Condvar, Mutex};
     use super::Instant;
-    #[cfg(mailring_loom)]
-    use loom::sync::{Condvar, Mutex};
     use std::sync::PoisonError;
-    #[cfg(not(mailring_loom))]
-    use std::sync::{Condvar, Mutex};
 
     /// Sleeps on a condition variable.
     #[derive(Debug, Default)]
@@ -94,7 +91,7 @@ mod on_condvar {
         /// Sleeps until unparked, or until `deadline` where there is one. In the model a
         /// deadline has always passed: the wait gives up after another thread has run.
         pub(crate) fn park(&self, deadline: Option<Instant>) {
-            let mut notified = self.notified.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut notified = self.notified.lock();
             while !*notified {
                 match deadline {
                     None => {
@@ -106,7 +103,7 @@ mod on_condvar {
                     #[cfg(mailring_loom)]
                     Some(_) => {
                         drop(notified);
-                        loom::thread::yield_now();
+                        super::super::yield_now();
                         return;
                     }
                     #[cfg(not(mailring_loom))]
@@ -129,7 +126,7 @@ mod on_condvar {
         /// Wakes the thread that parks here, or lets its next park return at once. Returns
         /// whether the wake was new.
         pub(crate) fn unpark(&self) -> bool {
-            let mut notified = self.notified.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut notified = self.notified.lock();
             let new = !core::mem::replace(&mut *notified, true);
             drop(notified);
             self.changed.notify_one();
@@ -138,7 +135,7 @@ mod on_condvar {
 
         /// Whether a wake is waiting to be taken.
         pub(crate) fn is_notified(&self) -> bool {
-            *self.notified.lock().unwrap_or_else(PoisonError::into_inner)
+            *self.notified.lock()
         }
     }
 }

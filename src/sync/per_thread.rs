@@ -6,7 +6,7 @@ use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 
 #[cfg(mailring_loom)]
-use loom::thread_local;
+use super::thread_local;
 #[cfg(not(mailring_loom))]
 use std::thread_local;
 

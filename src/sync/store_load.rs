@@ -64,7 +64,7 @@ fn full(_row: &str) {
 fn full(row: &str) {
     if !super::order::is_weakened(row) {
         // SeqCst: the other side's fence is the other half (S1).
-        loom::sync::atomic::fence(SeqCst);
+        super::fence(SeqCst);
     }
 }
 

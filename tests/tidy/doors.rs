@@ -1,4 +1,4 @@
-//! Rule `door`: `src/sync/` is the only door to the primitives of std, of crossbeam and to loom.
+//! Rule `door`: `src/sync/` is the only door to the primitives of std and crossbeam, to loom and shuttle.
 
 use crate::source::Source;
 use crate::{Finding, NAMES_ONLY, PRIMITIVES};
@@ -39,6 +39,7 @@ fn second_doors_are_reported() {
         "use std::cell::{Cell, UnsafeCell};",
         "use core::cell::UnsafeCell;",
         "use loom::thread;",
+        "use shuttle::thread;",
         "extern crate loom;",
         "use crossbeam_utils::atomic::AtomicCell;",
         "fn f() { core::hint::spin_loop(); }",

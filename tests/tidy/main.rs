@@ -79,6 +79,7 @@ const PRIMITIVES: &[&[&str]] = &[
     &["crossbeam_utils", "sync"],
     &["crossbeam_utils", "thread"],
     &["loom"],
+    &["shuttle"],
 ];
 
 /// What of those any layer may name: the name of an ordering does nothing by itself, and loom's is
