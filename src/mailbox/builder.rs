@@ -64,6 +64,13 @@ impl Builder {
         }
     }
 
+    /// How many ordinary letters it holds: another number than it was made with.
+    #[must_use]
+    pub fn capacity(mut self, capacity: usize) -> Self {
+        self.capacity = capacity;
+        self
+    }
+
     /// How many urgent letters it holds besides; 64 without this.
     #[must_use]
     pub fn urgent_capacity(mut self, capacity: usize) -> Self {

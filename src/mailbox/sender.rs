@@ -38,7 +38,7 @@ use std::time::Instant;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Sender<O, L = Mail<O>> {
-    main: mpsc::Producer<Envelope<O, L>>,
+    pub(super) main: mpsc::Producer<Envelope<O, L>>,
     urgent: mpsc::Producer<Envelope<O, L>>,
     /// To end the owner's sleep for what is not in the main ring.
     bell: Bell<O, L>,
@@ -111,9 +111,18 @@ impl<O, L: Letter<O>> Sender<O, L> {
     /// [`PostError::Closed`], with the letter. It does not know of its thread: on the owner's it is
     /// ready when the owner has made room, which it does between polls.
     pub async fn post_async(&self, letter: L) -> Result<(), PostError<L>> {
-        match self.main.post_async(Envelope::Letter(letter)).await {
+        self.post_envelope_async(Envelope::Letter(letter))
+            .await
+            .map_err(|error| error.map(Envelope::into_letter))
+    }
+
+    pub(crate) async fn post_envelope_async(
+        &self,
+        envelope: Envelope<O, L>,
+    ) -> Result<(), PostError<Envelope<O, L>>> {
+        match self.main.post_async(envelope).await {
             Ok(()) => Ok(()),
-            Err(Closed(envelope)) => Err(self.rejected(PostError::Closed(envelope.into_letter()))),
+            Err(Closed(envelope)) => Err(self.rejected(PostError::Closed(envelope))),
         }
     }
 

@@ -121,6 +121,13 @@ impl Shared {
         // Relaxed: a thread that stored its own number reads it back.
         self.quiet.owner.load(Relaxed) == this_thread().get()
     }
+
+    /// The number of the thread that drove the mailbox last; 0 before the first.
+    pub(crate) fn owner(&self) -> u64 {
+        // Relaxed: what a thread did before one has heard from it by other means is seen; else a
+        // hint.
+        self.quiet.owner.load(Relaxed)
+    }
 }
 
 /// Events at a mailbox since it was made.

@@ -12,8 +12,8 @@ use super::phase::Phase;
 use super::run::MailboxProcessor;
 use super::stats::Stats;
 use super::timers::Timers;
-use crate::letter::{Letter, Mail};
-use crate::mailbox::{self, Mailbox, Sender, Undelivered};
+use crate::letter::{IntoOutcome, Letter, Mail};
+use crate::mailbox::{self, Mailbox, Marker, MarkerOptions, Sender, TooManyMarkers, Undelivered};
 use crate::ring::CapacityError;
 use crate::sync::{Arc, Clock, SystemClock};
 use core::cell::{Cell, RefCell};
@@ -203,6 +203,16 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Prepared<O, L> {
         Executor::new(sender.clone(), Arc::clone(link), Arc::clone(arrivals))
     }
 
+    /// Registers a marker; see `MailboxProcessor::marker_with`.
+    pub(crate) fn marker_with<R: IntoOutcome>(
+        &mut self,
+        name: &'static str,
+        options: MarkerOptions,
+        action: impl FnMut(&mut O) -> R + Send + 'static,
+    ) -> Result<Marker<O, L>, TooManyMarkers> {
+        self.mailbox.marker_with(name, options, action)
+    }
+
     /// Thread number `owner` will drive it.
     pub(crate) fn owned_by(&self, owner: u64) {
         self.sender.shared().owned_by(owner);
@@ -210,6 +220,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Prepared<O, L> {
 
     /// What is left of it, where it never gets an owner.
     pub(crate) fn close(mut self) -> Undelivered<O, L> {
+        drop(self.arrivals.close());
         self.mailbox.close()
     }
 

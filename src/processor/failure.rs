@@ -26,7 +26,7 @@ enum Cause {
 }
 
 impl Failure {
-    pub(super) fn error(what: &'static str, error: BoxError) -> Self {
+    pub(crate) fn error(what: &'static str, error: BoxError) -> Self {
         Self::new(what, Cause::Error(error))
     }
 
@@ -35,7 +35,7 @@ impl Failure {
         Self::error("processor", "it has failed before".into())
     }
 
-    pub(super) fn panic(what: &'static str, payload: Box<dyn Any + Send>) -> Self {
+    pub(crate) fn panic(what: &'static str, payload: Box<dyn Any + Send>) -> Self {
         let message = payload
             .downcast_ref::<&str>()
             .map(|message| (*message).to_owned())

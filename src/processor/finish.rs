@@ -4,8 +4,10 @@ use super::action::DefaultAction;
 use super::current;
 use super::failure::Failure;
 use super::run::MailboxProcessor;
+use super::turn::Allowed;
 use crate::letter::Letter;
-use crate::mailbox::Undelivered;
+use crate::mailbox::{TakeError, Undelivered};
+use crate::ring::{Budget, Stopwatch};
 
 /// What became of a finished processor.
 #[derive(Debug)]
@@ -65,6 +67,86 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
             undelivered: self.close(),
             failure,
         }
+    }
+
+    /// As [`finish`](Self::finish), within a budget of letters and time, and never waits. `None`: there
+    /// is more, so call it again; other letters than the finish's own are run by nothing else then.
+    ///
+    /// ```
+    /// use mailring::processor::MailboxProcessor;
+    /// use mailring::ring::Budget;
+    ///
+    /// let mut processor = MailboxProcessor::new(0)?;
+    /// for _ in 0..3 {
+    ///     processor.executor().execute(|sum| *sum += 1)?;
+    /// }
+    /// assert!(processor.finish_within(Budget::letters(2)).is_none());
+    /// let finished = processor.finish_within(Budget::letters(2)).expect("one is left");
+    /// assert_eq!(finished.ran, 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// As [`finish`](Self::finish).
+    pub fn finish_within(&mut self, budget: Budget) -> Option<Finished<O, L>> {
+        if self.finishing.is_none() {
+            self.finishing = Some(0);
+            let begun = self.guarded(|this| {
+                this.begin_finish();
+                Ok(())
+            });
+            if let Err(failure) = begun {
+                return Some(self.finished(Some(failure)));
+            }
+        }
+        match self.guarded(|this| this.run_out_within(budget)) {
+            Ok(Some(true)) => Some(self.finished(None)),
+            Ok(Some(false) | None) => None,
+            Err(failure) => Some(self.finished(Some(failure))),
+        }
+    }
+
+    fn finished(&mut self, failure: Option<Failure>) -> Finished<O, L> {
+        Finished {
+            ran: self.finishing.take().unwrap_or(0),
+            undelivered: self.close(),
+            failure,
+        }
+    }
+
+    /// Runs letters as far as the budget goes; whether none can follow.
+    fn run_out_within(&mut self, budget: Budget) -> Result<bool, Failure> {
+        let Self {
+            core,
+            owner,
+            finishing,
+            ..
+        } = self;
+        let core = &**core;
+        current::enter(core, || {
+            let mut allowed = Allowed {
+                left: budget.letters_max(),
+                stopwatch: Stopwatch::start(&*core.link.clock, budget),
+            };
+            loop {
+                if core.is_stopping() && core.phase.has_failed.get() {
+                    return Err(core.take_failure().unwrap_or_else(Failure::again));
+                }
+                if allowed.is_used_up() {
+                    return Ok(false);
+                }
+                let taken = core.mailbox.borrow_mut().try_take();
+                let taken = match taken {
+                    Ok(taken) => taken,
+                    // A post has begun and not ended.
+                    Err(TakeError::Empty) => return Ok(false),
+                    Err(_) => return Ok(true),
+                };
+                allowed.left -= 1;
+                *finishing = finishing.map(|ran| ran + 1);
+                owner.with(|owner| core.run(taken, owner))?;
+            }
+        })
     }
 
     fn begin_finish(&mut self) {

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 /// See above; the owner's alone.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub(crate) struct Pace {
     last: Cell<Option<Instant>>,
     /// Work done since that reading, in calls of the default action; a letter counts as four.
     unread: Cell<u32>,
@@ -29,7 +29,7 @@ impl Pace {
     const WORK_PER_LETTER: u32 = 4;
     const TIME_EVERY: u32 = 256;
 
-    pub(super) fn new(time_all: bool) -> Self {
+    pub(crate) fn new(time_all: bool) -> Self {
         Self {
             last: Cell::new(None),
             unread: Cell::new(0),
@@ -43,7 +43,7 @@ impl Pace {
 
     /// Before some work, every time: the time, if it is to be read.
     #[inline]
-    pub(super) fn now_if_due(&self, clock: &(impl Clock + ?Sized)) -> Option<Instant> {
+    pub(crate) fn now_if_due(&self, clock: &(impl Clock + ?Sized)) -> Option<Instant> {
         // Wrapping: where there is no timer nobody reads, and work is counted on and on.
         let unread = self.unread.get().wrapping_add(1);
         self.unread.set(unread);
@@ -68,7 +68,7 @@ impl Pace {
     }
 
     /// The owner has waited: the next reading is due.
-    pub(super) fn time_has_passed(&self) {
+    pub(crate) fn time_has_passed(&self) {
         self.read_every.set(1);
     }
 

@@ -28,6 +28,8 @@ pub struct MailboxProcessor<O, L = Mail<O>, A = NoAction> {
     /// What it has failed by, once and for all.
     pub(super) failed: Option<Failure>,
     pub(super) follow_ups_max: usize,
+    /// How many letters it has run while it finishes by steps.
+    pub(super) finishing: Option<usize>,
 }
 
 impl<O: 'static> MailboxProcessor<O> {
@@ -74,6 +76,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
             on_failure,
             failed: None,
             follow_ups_max,
+            finishing: None,
         }
     }
 

@@ -20,7 +20,7 @@ pub struct Budget {
 impl Budget {
     /// At most `max` letters.
     #[must_use]
-    pub fn letters(max: usize) -> Self {
+    pub const fn letters(max: usize) -> Self {
         Self {
             letters_max: max,
             time_max: None,
@@ -29,7 +29,7 @@ impl Budget {
 
     /// About `max` of time.
     #[must_use]
-    pub fn time(max: Duration) -> Self {
+    pub const fn time(max: Duration) -> Self {
         Self {
             letters_max: usize::MAX,
             time_max: Some(max),
@@ -38,7 +38,7 @@ impl Budget {
 
     /// The same budget, but about `max` of time too.
     #[must_use]
-    pub fn and_time(self, max: Duration) -> Self {
+    pub const fn and_time(self, max: Duration) -> Self {
         Self {
             time_max: Some(max),
             ..self

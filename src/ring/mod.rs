@@ -18,6 +18,7 @@ pub mod mpsc;
 mod post_future;
 mod producer;
 mod protocol;
+mod room_future;
 pub mod spsc;
 mod take_future;
 #[cfg(all(test, not(mailring_loom)))]
@@ -38,5 +39,6 @@ pub use iter::{IntoIter, Iter, TryIter};
 pub use post_future::PostFuture;
 pub use producer::Producer;
 pub use protocol::{Counters, Ring};
+pub use room_future::RoomFuture;
 pub use take_future::TakeFuture;
 pub use undelivered::Undelivered;

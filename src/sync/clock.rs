@@ -50,6 +50,26 @@ impl<C: Clock + ?Sized> Clock for Box<C> {
     }
 }
 
+/// A clock of several owners.
+#[derive(Clone)]
+pub(crate) struct SharedClock(Arc<dyn Clock + Send + Sync>);
+
+impl SharedClock {
+    pub(crate) fn new(clock: impl Clock + Send + Sync + 'static) -> Self {
+        Self(Arc::new(clock))
+    }
+}
+
+impl Clock for SharedClock {
+    fn now(&self) -> Instant {
+        self.0.now()
+    }
+
+    fn ring_when_moved(&self, bell: &Bell) {
+        self.0.ring_when_moved(bell);
+    }
+}
+
 /// The operating system's monotonic clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;

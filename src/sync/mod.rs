@@ -24,6 +24,13 @@ pub(crate) use shuttled::*;
 #[cfg_attr(mailring_loom, allow(unused_imports))]
 pub(crate) use std::sync::OnceLock;
 
+/// What a waker is made of; std's in the model too, for a waker knows no other.
+pub(crate) use std::sync::Arc as WakerArc;
+
+/// Shared ownership of what is no part of any protocol, so the same in the model.
+#[cfg_attr(mailring_loom, allow(unused_imports))]
+pub(crate) use std::sync::{Arc as PlainArc, Weak as PlainWeak};
+
 mod clock;
 mod counter;
 mod cpus;
@@ -35,7 +42,9 @@ mod per_thread;
 mod prefetch;
 mod store_load;
 mod threads;
+mod waking;
 
+pub(crate) use clock::SharedClock;
 pub use clock::{Bell, Clock, ManualClock, SystemClock};
 pub(crate) use counter::{Counter, Estimate, Tally};
 pub use cpus::Cpus;
@@ -45,3 +54,4 @@ pub(crate) use per_thread::this_thread;
 pub(crate) use prefetch::prefetch_to_write;
 pub(crate) use store_load::StoreLoad;
 pub(crate) use threads::{JoinHandle, spawn_named};
+pub(crate) use waking::WakingParker;

@@ -30,32 +30,87 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod cell;
 mod cgroup;
+mod context;
 mod cpu_list;
 mod cpu_set;
+mod crew;
+mod drive;
+#[cfg(any(not(mailring_loom), mailring_shuttle))]
+mod engine;
+#[cfg(any(not(mailring_loom), mailring_shuttle))]
+mod engine_builder;
+#[cfg(any(not(mailring_loom), mailring_shuttle))]
+mod engine_handle;
 mod files;
+mod handle;
+mod here;
+mod hooks;
+#[cfg(any(not(mailring_loom), mailring_shuttle))]
+mod hub;
+mod hub_ref;
+mod io_pool;
+mod life;
 #[cfg(all(target_os = "linux", not(mailring_loom)))]
 mod mask;
 mod order;
+mod outcome;
 mod pin;
 mod pin_error;
 mod placement;
 mod placement_error;
 mod plan;
+#[cfg(any(not(mailring_loom), mailring_shuttle))]
+mod planting;
+mod port;
+#[cfg(any(not(mailring_loom), mailring_shuttle))]
+mod shutdown;
+#[cfg(any(not(mailring_loom), mailring_shuttle))]
+mod slots;
+#[cfg(any(not(mailring_loom), mailring_shuttle))]
+mod spawn;
+#[cfg(any(not(mailring_loom), mailring_shuttle))]
+mod spawn_error;
 mod spot;
+mod state;
+#[cfg(any(not(mailring_loom), mailring_shuttle))]
+mod steward;
 mod sysfs;
 #[cfg(all(test, not(mailring_loom)))]
 mod tests;
 mod topology;
+mod waits;
 mod warning;
+mod watch;
 
+pub use context::Context;
 pub use cpu_list::CpuListError;
 pub use cpu_set::CpuSet;
+#[cfg(any(not(mailring_loom), mailring_shuttle))]
+pub use engine::{Engine, EngineWarning};
+#[cfg(any(not(mailring_loom), mailring_shuttle))]
+pub use engine_builder::{BuildError, EngineBuilder};
+#[cfg(any(not(mailring_loom), mailring_shuttle))]
+pub use engine_handle::EngineHandle;
 pub use files::{Unread, UnreadReason};
+pub use handle::TaskHandle;
+pub use hooks::{Stuck, TaskEvent, ThreadInfo};
+pub use io_pool::{
+    IoBuildError, IoBuilder, IoCloseError, IoCounters, IoError, IoPool, JobPanicked, UnrunJob,
+};
+pub use outcome::{JoinError, Outcome};
 pub use pin::{mask, pin};
 pub use pin_error::{OnPinFailure, PinError};
 pub use placement::Placement;
 pub use placement_error::PlacementError;
 pub use plan::Plan;
+#[cfg(any(not(mailring_loom), mailring_shuttle))]
+pub use shutdown::{Report, Shutdown, ShutdownError};
+#[cfg(any(not(mailring_loom), mailring_shuttle))]
+pub use spawn::TaskBuilder;
+#[cfg(any(not(mailring_loom), mailring_shuttle))]
+pub use spawn_error::SpawnError;
+pub use state::TaskState;
 pub use topology::{Node, Topology};
 pub use warning::Warning;

@@ -51,6 +51,7 @@ const OWNERS_OF_UNSAFE: &[&str] = &[
     "src/ring/mpsc/handle.rs",
     "src/ring/mpsc/owner.rs",
     "src/ring/mpsc/reserve.rs",
+    "src/ring/mpsc/right.rs",
     "src/ring/mpsc/shared.rs",
     "src/ring/mpsc/slots.rs",
     "src/ring/protocol.rs",
@@ -61,6 +62,7 @@ const OWNERS_OF_UNSAFE: &[&str] = &[
     "src/sync/prefetch.rs",
     "src/sync/store_load.rs",
     "src/task/mask.rs",
+    "src/task/port.rs",
     "src/wait/handoff.rs",
     "src/wait/reply.rs",
 ];

@@ -1,0 +1,91 @@
+//! The steward: the side thread of an engine, which watches tasks that were told to end, and ends
+//! the engine.
+//!
+//! It sleeps but for that.
+
+use super::hub::Hub;
+use super::shutdown::{Ending, Report};
+use crate::sync::PlainArc;
+use std::time::Instant;
+
+/// What there is to do about the shutdown.
+enum Todo {
+    /// Nothing yet.
+    Wait(Option<Instant>),
+    /// The time to drain is over.
+    CancelAll,
+    /// Every task has ended, or was waited for long enough.
+    Finish,
+}
+
+/// Watches until the engine has ended.
+pub(super) fn watch(hub: &PlainArc<Hub>) {
+    loop {
+        let now = Instant::now();
+        let next_stuck = hub.report_stuck(now);
+        let next = match todo(hub, now) {
+            Todo::Finish => {
+                finish(hub, now);
+                return;
+            }
+            Todo::CancelAll => {
+                for life in hub.lives() {
+                    hub.cancel(&life);
+                }
+                continue;
+            }
+            Todo::Wait(next) => next,
+        };
+        let next = [next_stuck, next].into_iter().flatten().min();
+        hub.steward.park(next);
+    }
+}
+
+fn todo(hub: &Hub, now: Instant) -> Todo {
+    let all_ended = hub.tasks.lock().live.is_empty();
+    let mut ending = hub.ending.lock();
+    let Ending::Begun {
+        drained_by,
+        grace,
+        left_by,
+        report,
+        ..
+    } = &mut *ending
+    else {
+        return Todo::Wait(None);
+    };
+    if all_ended {
+        return Todo::Finish;
+    }
+    if let Some(deadline) = *drained_by
+        && now >= deadline
+    {
+        *drained_by = None;
+        *left_by = now.checked_add(*grace);
+        report.timed_out = true;
+        return Todo::CancelAll;
+    }
+    if left_by.is_some_and(|deadline| now >= deadline) {
+        return Todo::Finish;
+    }
+    Todo::Wait(drained_by.or(*left_by))
+}
+
+/// Stops the crews, and tells whoever waits.
+fn finish(hub: &Hub, now: Instant) {
+    for crew in &hub.crews {
+        let _gone = crew.port.send(Box::new(|crew| crew.stop()));
+    }
+    let report = hub.report(now);
+    if report.stuck.is_empty() {
+        for thread in core::mem::take(&mut *hub.threads.lock()) {
+            let _panic = thread.join();
+        }
+    }
+    let before = core::mem::replace(&mut *hub.ending.lock(), Ending::Done(report.clone()));
+    if let Ending::Begun { waiting, .. } = before {
+        for answer in waiting {
+            let _gone = answer.send(Report::clone(&report));
+        }
+    }
+}

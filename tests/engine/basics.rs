@@ -1,0 +1,64 @@
+//! What everybody does with an engine.
+
+use crate::watchdog::watched;
+use mailring::task::{Engine, Placement, Shutdown, TaskState};
+use std::time::Duration;
+
+const LONG: Duration = Duration::from_secs(20);
+
+#[test]
+fn a_task_is_spawned_posted_to_asked_and_drained() {
+    watched(|| {
+        let engine = Engine::builder()
+            .placement(Placement::PerCore)
+            .build()
+            .unwrap();
+        let counter = engine.spawn("counter", |_cx| 0_u64).unwrap();
+        for _ in 0..1000 {
+            counter.post(|sum| *sum += 1).unwrap();
+        }
+        assert_eq!(counter.ask(|sum| *sum).unwrap().wait(), Ok(1000));
+        counter.post(|sum| *sum += 1).unwrap();
+        let report = engine.shutdown(Shutdown::drain_within(LONG)).unwrap();
+        assert!(report.is_clean(), "{report}");
+        assert_eq!(report.outcomes.len(), 1);
+        assert_eq!(counter.state(), TaskState::Finished);
+        assert!(counter.post(|_| ()).is_err());
+    });
+}
+
+#[test]
+fn ping_pong_between_tasks_of_one_thread_and_of_two() {
+    watched(|| {
+        let engine = Engine::builder().threads(2).build().unwrap();
+        for threads in [[0, 0], [0, 1]] {
+            let task = |name: &str, thread: usize| {
+                engine
+                    .task(name)
+                    .on_thread(thread)
+                    .spawn(|_| 0_u64)
+                    .unwrap()
+            };
+            let (ping, pong) = (task("ping", threads[0]), task("pong", threads[1]));
+            let (done, rounds) = std::sync::mpsc::channel();
+            play(&ping, &pong, 10_000, done);
+            rounds.recv().unwrap();
+            assert_eq!(ping.ask(|hits| *hits).unwrap().wait(), Ok(5_000));
+            assert_eq!(pong.ask(|hits| *hits).unwrap().wait(), Ok(5_000));
+        }
+    });
+}
+
+type Player = mailring::task::TaskHandle<u64>;
+
+fn play(to: &Player, from: &Player, left: u32, done: std::sync::mpsc::Sender<()>) {
+    if left == 0 {
+        return done.send(()).unwrap();
+    }
+    let (me, other) = (to.clone(), from.clone());
+    to.post(move |hits| {
+        *hits += 1;
+        play(&other, &me, left - 1, done);
+    })
+    .unwrap();
+}
