@@ -20,6 +20,7 @@ mod lives;
 mod loops;
 mod nested;
 mod own_posts;
+mod room;
 mod suspension;
 mod threads;
 mod urgent;

@@ -26,6 +26,7 @@ mod order;
 mod panics;
 mod park;
 mod room;
+mod room_future;
 mod signals;
 mod soak;
 mod tasks;
