@@ -15,6 +15,7 @@ pub use counters::IoCounters;
 pub use error::{IoBuildError, IoCloseError, IoError, JobPanicked};
 pub use job::UnrunJob;
 
+use super::here;
 use crate::letter::{IntoOutcome, Letter};
 use crate::processor::Executor;
 use crate::sync::Arc;
@@ -79,9 +80,9 @@ pub struct IoPool {
     shared: Arc<Shared>,
 }
 
-/// Whether the calling thread may wait for room in a pool's queue.
+/// Whether the calling thread may wait for room in a pool's queue: one that drives tasks may not.
 fn may_wait() -> bool {
-    true
+    !here::is_crew()
 }
 
 fn waiting() -> AtFull {

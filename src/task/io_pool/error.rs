@@ -1,5 +1,6 @@
 //! What can go wrong at an I/O pool; every refusal hands its job back.
 
+use crate::sync::Mutex;
 use core::any::Any;
 use core::fmt;
 use std::io;
@@ -92,28 +93,36 @@ impl<J> core::error::Error for IoError<J> {
 
 /// A job panicked. The pool's thread goes on with the next one.
 pub struct JobPanicked {
-    payload: Box<dyn Any + Send>,
+    message: Option<String>,
+    /// Behind a lock for the sake of those who share the error.
+    payload: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
 impl JobPanicked {
     pub(super) fn new(payload: Box<dyn Any + Send>) -> Self {
-        Self { payload }
+        let message = payload
+            .downcast_ref::<&str>()
+            .map(|message| (*message).to_owned())
+            .or_else(|| payload.downcast_ref::<String>().cloned());
+        Self {
+            message,
+            payload: Mutex::new(Some(payload)),
+        }
     }
 
     /// What the panic said, where it said something.
     #[must_use]
     pub fn message(&self) -> Option<&str> {
-        let payload = &*self.payload;
-        payload
-            .downcast_ref::<&str>()
-            .copied()
-            .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        self.message.as_deref()
     }
 
     /// The panic's payload, for [`std::panic::resume_unwind`].
     #[must_use]
     pub fn into_payload(self) -> Box<dyn Any + Send> {
-        self.payload
+        match self.payload.lock().take() {
+            Some(payload) => payload,
+            None => unreachable!("only this takes it, and it takes the error"),
+        }
     }
 }
 
