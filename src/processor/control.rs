@@ -4,6 +4,7 @@
 //!     at the flags between letters, and once more after it has announced its sleep; so what is
 //!     asked is met before it sleeps, or wakes it.
 
+use super::activity::Running;
 use super::failure::Failure;
 use super::stats::Stats;
 use super::timer_state::Cancelled;
@@ -42,6 +43,8 @@ pub(super) struct Link {
     _clock_bell: Bell,
     pub(super) clock: Box<dyn Clock + Send + Sync>,
     pub(super) stats: Stats,
+    /// What the owner does; written by it alone, as its counters are.
+    pub(super) running: Running,
     /// Timers that were cancelled.
     pub(super) cancelled: Arc<Cancelled>,
 }
@@ -63,6 +66,7 @@ impl Link {
             _clock_bell: clock_bell,
             clock,
             stats,
+            running: Running::nothing_yet(),
             cancelled: Arc::new(Cancelled::default()),
         }
     }

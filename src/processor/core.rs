@@ -264,7 +264,7 @@ impl<O, L: Letter<O>> Core<O, L> {
     #[inline(always)]
     fn before_letter(&self, letter: &impl Letter<O>) -> (Describe, Option<Instant>) {
         let what = letter.describe();
-        self.pace.running(what);
+        self.link.running.set(what);
         self.link.stats.letters[letter.kind().index()].add(1);
         (what, self.pace.start_of_letter(&*self.link.clock))
     }
@@ -360,14 +360,14 @@ impl<O, L: Letter<O>> Core<O, L> {
         };
         match taken {
             Ok(taken) => {
-                let outer = self.pace.what();
+                let outer = self.link.running.what();
                 match self.run(taken, owner) {
                     Ok(()) => {
-                        self.pace.running(outer);
+                        self.link.running.set(outer);
                         Ok(true)
                     }
                     Err(failure) => {
-                        self.pace.running(outer);
+                        self.link.running.set(outer);
                         Err(self.fail_in_yield(failure))
                     }
                 }

@@ -79,7 +79,7 @@ impl<O, L: Letter<O>> Core<O, L> {
             return Ok(());
         };
         self.link.stats.timers.add(1);
-        self.pace.running(Describe::Known("timer"));
+        self.link.running.set(Describe::Known("timer"));
         let due = entry.due;
         let mut running = RunningTimer {
             core: self,

@@ -22,7 +22,7 @@ impl<O, L: Letter<O>> Core<O, L> {
             (callback, name)
         };
         self.link.stats.markers.add(1);
-        self.pace.running(Describe::Known(name));
+        self.link.running.set(Describe::Known(name));
         let mut running = RunningMarker {
             core: self,
             id,

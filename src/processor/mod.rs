@@ -30,6 +30,7 @@
 //! ```
 
 mod action;
+mod activity;
 mod arrivals;
 mod builder;
 mod control;
@@ -62,6 +63,7 @@ mod yield_error;
 mod yielding;
 
 pub use action::{Controller, DefaultAction, NoAction};
+pub use activity::Activity;
 pub use builder::Builder;
 pub(crate) use builder::Prepared;
 pub use default_letter::DefaultLetter;

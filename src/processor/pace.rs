@@ -1,9 +1,8 @@
-//! How often the owner reads the clock, and what it was doing last.
+//! How often the owner reads the clock.
 //!
 //! A reading costs tens of nanoseconds, more than many a letter. So timers are looked for about once
 //! a microsecond, judged by how long the turns before took, and letters are timed by samples.
 
-use crate::letter::Describe;
 use crate::sync::Clock;
 use core::cell::Cell;
 use core::time::Duration;
@@ -19,7 +18,6 @@ pub(crate) struct Pace {
     letters_untimed: Cell<u32>,
     time_every: Cell<u32>,
     time_all: bool,
-    what: Cell<Describe>,
 }
 
 impl Pace {
@@ -37,7 +35,6 @@ impl Pace {
             letters_untimed: Cell::new(0),
             time_every: Cell::new(if time_all { 1 } else { Self::TIME_EVERY }),
             time_all,
-            what: Cell::new(Describe::Known("nothing yet")),
         }
     }
 
@@ -70,29 +67,6 @@ impl Pace {
     /// The owner has waited: the next reading is due.
     pub(crate) fn time_has_passed(&self) {
         self.read_every.set(1);
-    }
-
-    /// What is about to run.
-    #[inline]
-    pub(super) fn running(&self, what: Describe) {
-        self.what.set(what);
-    }
-
-    /// The default action is about to run.
-    #[inline]
-    pub(super) fn running_action(&self) {
-        self.what.set(Describe::Known("default action"));
-    }
-
-    /// What runs.
-    #[inline]
-    pub(super) fn what(&self) -> Describe {
-        self.what.get()
-    }
-
-    /// What ran last.
-    pub(super) fn ran_last(&self) -> &'static str {
-        self.what.get().text()
     }
 
     /// Before a letter: the time, if the letter is to be timed.

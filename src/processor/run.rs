@@ -220,9 +220,12 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
         // What was half done is put right by guards on the way out, and a letter that panicked is
         // gone.
         let failure = match catch_unwind(AssertUnwindSafe(|| body(self))) {
-            Ok(Ok(done)) => return Ok(Some(done)),
+            Ok(Ok(done)) => {
+                self.core.link.running.rest();
+                return Ok(Some(done));
+            }
             Ok(Err(failure)) => failure,
-            Err(payload) => Failure::panic(self.core.pace.ran_last(), payload),
+            Err(payload) => Failure::panic(self.core.link.running.what().text(), payload),
         };
         self.fail(&failure).map(|()| None)
     }
@@ -241,6 +244,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
         let hooked = catch_unwind(AssertUnwindSafe(|| {
             current::enter(core, || core.tell(failure));
         }));
+        self.core.link.running.rest();
         if self.on_failure == OnFailure::Abort {
             std::process::abort();
         }
@@ -267,7 +271,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
         let core = &**core;
         current::enter(core, || {
             let clock = &*core.link.clock;
-            core.pace.running_action();
+            core.link.running.set_action();
             let mut allowed = HEED.then(|| Allowed {
                 left: budget.letters_max(),
                 stopwatch: Stopwatch::start(clock, budget),
@@ -281,7 +285,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
                     HEED && core.phase.owes_action.get() && core.phase.is_available.get();
                 if !owes_action && core.has_noted_letters() {
                     let turn = batch::<_, _, HEED>(core, owner, allowed.as_mut())?;
-                    core.pace.running_action();
+                    core.link.running.set_action();
                     if let Turn::Ended(ended) = turn {
                         return Ok(Step::Ended(ended));
                     }
@@ -303,7 +307,10 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
                     if let Some(step) = idle(core) {
                         return Ok(step);
                     }
-                } else if !core.has_letters() && core.wait() == Waited::Finished && is_over(core) {
+                } else if !core.has_letters()
+                    && core.wait_at_rest() == Waited::Finished
+                    && is_over(core)
+                {
                     return Ok(Step::Ended(Ended::Quiesced));
                 }
             }
@@ -331,7 +338,11 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
     /// moment the next timer is due by the processor's clock, or somewhat before it; `None` where no
     /// timer is armed.
     #[must_use]
+    #[inline]
     pub fn next_timer(&self) -> Option<Instant> {
+        if !self.core.phase.has_timers.get() {
+            return None;
+        }
         self.core.timers.borrow().next_look()
     }
 

@@ -43,6 +43,7 @@ mod prefetch;
 mod store_load;
 mod threads;
 mod waking;
+mod watched;
 
 pub(crate) use clock::SharedClock;
 pub use clock::{Bell, Clock, ManualClock, SystemClock};
@@ -55,3 +56,4 @@ pub(crate) use prefetch::prefetch_to_write;
 pub(crate) use store_load::StoreLoad;
 pub(crate) use threads::{JoinHandle, spawn_named};
 pub(crate) use waking::WakingParker;
+pub(crate) use watched::Watched;

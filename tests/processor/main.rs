@@ -9,6 +9,7 @@
 //! No test here depends on how fast anything is; limits on time are guards against hanging.
 
 mod accounts;
+mod activity;
 mod budgets;
 mod cut_short;
 mod ending;

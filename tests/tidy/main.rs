@@ -44,6 +44,7 @@ const OWNERS_OF_UNSAFE: &[&str] = &[
     "src/mailbox/fifo.rs",
     "src/mailbox/owner.rs",
     "src/mailbox/queue.rs",
+    "src/processor/activity.rs",
     "src/processor/core.rs",
     "src/processor/current.rs",
     "src/ring/batch.rs",
