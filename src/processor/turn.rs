@@ -21,6 +21,7 @@ pub(super) struct Allowed<'a> {
 }
 
 impl Allowed<'_> {
+    #[inline(always)]
     pub(super) fn is_used_up(&mut self) -> bool {
         self.left == 0 || self.stopwatch.as_mut().is_some_and(Stopwatch::is_over)
     }

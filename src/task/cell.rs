@@ -15,6 +15,7 @@ use crate::processor::{DefaultAction, Ended, Failure, MailboxProcessor, Near, Pr
 use crate::ring::Budget;
 use crate::ring::mpsc::Rested;
 use crate::sync::Arc;
+use core::any::Any;
 use core::time::Duration;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
@@ -258,26 +259,32 @@ where
         }
     }
 
+    #[inline]
     fn turn(&mut self) -> Turned {
-        self.is_listed = false;
-        if let Some(processor) = self.processor() {
-            processor.taken_off_list();
+        match &mut self.stage {
+            Stage::Built(processor) => {
+                processor.taken_off_list();
+                self.step()
+            }
+            Stage::Finishing(processor) => {
+                processor.taken_off_list();
+                self.finish()
+            }
+            Stage::New(_) => {
+                self.is_listed = false;
+                if self.build() {
+                    self.step()
+                } else {
+                    Turned::Ended
+                }
+            }
+            Stage::Finished(..) | Stage::Over(_) => Turned::Ended,
         }
-        if let Stage::New(_) = self.stage
-            && !self.build()
-        {
-            return Turned::Ended;
-        }
-        // A hook of the caller's that panics comes out of a step.
-        let turned = catch_unwind(AssertUnwindSafe(|| match self.stage {
-            Stage::Built(_) => self.step(),
-            Stage::Finishing(_) => self.finish(),
-            Stage::New(_) | Stage::Finished(..) | Stage::Over(_) => Turned::Ended,
-        }));
-        turned.unwrap_or_else(|payload| {
-            let _first = self.life.fail(Failure::panic("failure hook", payload));
-            Turned::Ended
-        })
+    }
+
+    #[cold]
+    fn panicked(&mut self, payload: Box<dyn Any + Send>) {
+        let _first = self.life.fail(Failure::panic("failure hook", payload));
     }
 
     fn put_on_list(&mut self) -> bool {

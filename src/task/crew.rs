@@ -16,12 +16,17 @@ use crate::ring::CapacityError;
 use crate::ring::mpsc::{self, Rested};
 use crate::sync::{Arc, Clock, SharedClock};
 use crate::wait::Parking;
+use core::any::Any;
 use core::time::Duration;
 use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Instant;
 
 /// How many idle tasks the loop looks at itself.
 const HOT_MAX: usize = 4;
+
+/// Turns between two looks at those while others are listed.
+const LOOK_AT_HOT_EVERY: u32 = 4;
 
 /// See above.
 pub(super) struct Crew {
@@ -33,7 +38,7 @@ pub(super) struct Crew {
     free: Vec<u32>,
     /// Tasks that have not ended.
     live: usize,
-    /// The last to be idle first.
+    /// The last to become so last.
     hot: Vec<u32>,
     /// When tasks are to be looked at for their timers.
     agenda: BTreeSet<(Instant, u32)>,
@@ -41,6 +46,8 @@ pub(super) struct Crew {
     clock: SharedClock,
     waits: Waits,
     pub(super) stats: Arc<CrewStats>,
+    /// The task whose turn it is.
+    in_turn: Option<u32>,
     is_stopping: bool,
 }
 
@@ -78,6 +85,7 @@ impl Crew {
             clock,
             waits,
             stats: Arc::new(CrewStats::default()),
+            in_turn: None,
             is_stopping: false,
         })
     }
@@ -120,13 +128,40 @@ impl Crew {
     /// Drives tasks until none has anything to do; whether it is to be called again.
     pub(super) fn go_on(&mut self) -> bool {
         loop {
+            // What a turn leaves half done is its task's, which fails by it.
+            match catch_unwind(AssertUnwindSafe(|| self.turns())) {
+                Ok(goes_on) => return goes_on,
+                Err(payload) => self.panicked(payload),
+            }
+        }
+    }
+
+    fn turns(&mut self) -> bool {
+        let mut turns = 0_u32;
+        loop {
             self.take_ready();
             self.take_due();
+            turns = turns.wrapping_add(1);
+            if turns.is_multiple_of(LOOK_AT_HOT_EVERY) {
+                self.list_hot();
+            }
             if let Some(index) = here::next() {
                 self.turn(index);
             } else if !self.list_hot() {
                 return !(self.is_stopping && self.live == 0);
             }
+        }
+    }
+
+    /// A panic came out of a turn.
+    #[cold]
+    fn panicked(&mut self, payload: Box<dyn Any + Send>) {
+        let Some(index) = self.in_turn.take() else {
+            resume_unwind(payload);
+        };
+        if let Some(task) = &mut self.seats[index as usize].task {
+            task.panicked(payload);
+            self.end(index);
         }
     }
 
@@ -188,7 +223,9 @@ impl Crew {
         let seat = &mut self.seats[index as usize];
         let Some(task) = &mut seat.task else { return };
         self.stats.turns.add(1);
+        self.in_turn = Some(index);
         let turned = task.turn();
+        self.in_turn = None;
         let next = task.next_timer();
         if next != seat.on_agenda {
             self.put_on_agenda(index, next);
@@ -214,15 +251,17 @@ impl Crew {
     }
 
     /// The task has nothing to do: it is hot, and the one that was so longest goes to rest.
+    #[inline]
     fn idle(&mut self, index: u32) {
-        if self.hot.first() == Some(&index) {
-            return;
+        if !self.hot.contains(&index) {
+            self.make_hot(index);
         }
-        self.hot.retain(|hot| *hot != index);
-        self.hot.insert(0, index);
-        if self.hot.len() > HOT_MAX
-            && let Some(oldest) = self.hot.pop()
-        {
+    }
+
+    fn make_hot(&mut self, index: u32) {
+        self.hot.push(index);
+        if self.hot.len() > HOT_MAX {
+            let oldest = self.hot.remove(0);
             self.rest(oldest);
         }
     }

@@ -1,6 +1,7 @@
 //! A task as its crew sees it: something to be driven, a turn at a time.
 
 use crate::ring::mpsc::Rested;
+use core::any::Any;
 use std::time::Instant;
 
 /// How a turn went.
@@ -18,8 +19,10 @@ pub(super) enum Turned {
 pub(super) trait Drive {
     /// It was given this index, on the calling thread.
     fn seated(&mut self, index: u32);
-    /// Takes a turn, and never panics.
+    /// Takes a turn. A panic that comes out of it is a hook's, or another of the caller's.
     fn turn(&mut self) -> Turned;
+    /// A turn has panicked.
+    fn panicked(&mut self, payload: Box<dyn Any + Send>);
     /// It was put on the list; whether it was not on it before.
     fn put_on_list(&mut self) -> bool;
     /// Its index was taken from the ready ring.
