@@ -35,7 +35,7 @@ pub(super) struct Cell<O, L: Letter<O>, A, F> {
     index: u32,
     /// Its last turn did not end by itself: letters come fast, or take long.
     is_busy: bool,
-    told: TaskState,
+    told: Option<TaskState>,
 }
 
 enum Stage<O, L: Letter<O>, A, F> {
@@ -78,16 +78,15 @@ where
             is_listed: false,
             index: 0,
             is_busy: true,
-            told: TaskState::Created,
+            told: None,
         }
     }
 
     /// Tells the hook which state the task has come to, once each, in order.
     fn tell(&mut self, state: TaskState) {
-        if self.told == state {
+        if self.told.replace(state) == Some(state) {
             return;
         }
-        self.told = state;
         self.hooks.task_state(&TaskEvent {
             name: &self.life.name,
             attempt: self.life.attempt,
@@ -108,9 +107,15 @@ where
 
     /// Builds the state; `false`: the task is over.
     fn build(&mut self) -> bool {
-        let begins = (self.life.state() != TaskState::Created
-            || self.step_to(TaskState::Created, TaskState::Deploying))
-            && self.step_to(TaskState::Deploying, TaskState::Initializing);
+        // Its thread may have stepped to `Deploying` when it made its rings.
+        let deploys = match self.life.step(TaskState::Created, TaskState::Deploying) {
+            Transition::Made => true,
+            Transition::Not(found) => found == TaskState::Deploying,
+        };
+        if deploys {
+            self.tell(TaskState::Deploying);
+        }
+        let begins = deploys && self.step_to(TaskState::Deploying, TaskState::Initializing);
         if !begins {
             return false;
         }
@@ -186,16 +191,23 @@ where
     }
 
     fn finish(&mut self) -> Turned {
-        if self.life.state() != TaskState::Running {
-            return Turned::Ended;
-        }
-        let Stage::Finishing(processor) = &mut self.stage else {
-            return Turned::Ended;
-        };
-        let Some(finished) =
-            processor.finish_within(Budget::letters(LETTERS_MAX).and_time(TIME_MAX))
-        else {
-            return Turned::More;
+        let start = Instant::now();
+        let mut letters_left = LETTERS_MAX;
+        let finished = loop {
+            // Whoever ends it has the letter that runs be its last.
+            if self.life.state() != TaskState::Running {
+                return Turned::Ended;
+            }
+            let Stage::Finishing(processor) = &mut self.stage else {
+                return Turned::Ended;
+            };
+            if let Some(finished) = processor.finish_within(Budget::letters(1)) {
+                break finished;
+            }
+            letters_left -= 1;
+            if letters_left == 0 || start.elapsed() >= TIME_MAX {
+                return Turned::More;
+            }
         };
         match finished.failure {
             Some(failure) => drop(self.life.fail(failure)),
@@ -254,9 +266,7 @@ where
     fn seated(&mut self, index: u32) {
         self.index = index;
         self.seat.is(index);
-        if self.life.state() == TaskState::Created {
-            self.tell(TaskState::Created);
-        }
+        self.tell(TaskState::Created);
     }
 
     #[inline]
