@@ -38,6 +38,7 @@ pub struct Builder {
     owner_wait: Option<Box<dyn WaitStrategy>>,
     cpus: Option<Cpus>,
     hook: Option<Box<dyn Fn() + Send + Sync>>,
+    places: Option<usize>,
 }
 
 impl Builder {
@@ -61,6 +62,7 @@ impl Builder {
             owner_wait: None,
             cpus: None,
             hook: None,
+            places: None,
         }
     }
 
@@ -138,6 +140,14 @@ impl Builder {
         self
     }
 
+    /// How many places for those who wait for room are made in advance, in each lane: 16 without this.
+    /// Later ones are made when somebody waits.
+    #[must_use]
+    pub fn places(mut self, ready: usize) -> Self {
+        self.places = Some(ready);
+        self
+    }
+
     /// Makes the mailbox.
     ///
     /// # Errors
@@ -154,6 +164,10 @@ impl Builder {
             .reserved(self.urgent_markers)
             .producer_wait(sender_wait)
             .consumer_wait(owner_wait);
+        if let Some(ready) = self.places {
+            main = main.places(ready);
+            urgent = urgent.places(ready);
+        }
         if let Some(hook) = self.hook {
             main = main.wake_by(hook);
         }

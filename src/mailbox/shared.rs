@@ -13,7 +13,7 @@ pub(super) const URGENT: u32 = 1 << 31;
 #[derive(Debug)]
 pub(crate) struct Shared {
     quiet: CachePadded<Quiet>,
-    /// The owner once more, for whoever waits for an answer and knows no mailbox.
+    /// For whoever waits for an answer and knows no mailbox.
     answering: Answering,
     pub(super) rejected: Counter,
     pub(super) blocked_ns: Counter,
@@ -82,13 +82,13 @@ impl Shared {
         // own.
         if self.quiet.owner.load(Relaxed) != owner {
             self.quiet.owner.store(owner, Relaxed);
-            self.answering.move_to(owner);
         }
     }
 
-    /// Which thread drives the mailbox, for whoever waits for an answer from there.
-    pub(crate) fn answering(&self) -> Answering {
-        self.answering.clone()
+    /// Which thread is busy with the mailbox, or bound to it, for whoever waits for an answer from
+    /// there.
+    pub(crate) fn answering(&self) -> &Answering {
+        &self.answering
     }
 
     /// Puts something here for the calling thread, which drives the mailbox; returns what was there.

@@ -216,6 +216,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Prepared<O, L> {
     /// Thread number `owner` will drive it.
     pub(crate) fn owned_by(&self, owner: u64) {
         self.sender.shared().owned_by(owner);
+        self.sender.shared().answering().move_to(owner);
     }
 
     /// What is left of it, where it never gets an owner.

@@ -8,6 +8,8 @@
 //!     does nothing else meanwhile, for it is further down on the same stack.
 
 use super::core::Core;
+#[cfg(mailring_loom)]
+use super::executor::Executor;
 use crate::mailbox::Sender;
 
 /// Leaves what was entered.
@@ -15,11 +17,19 @@ struct Leave<'a, O, L> {
     core: &'a Core<O, L>,
     home_before: *const (),
     was_inside: bool,
+    answering_before: u64,
 }
 
 impl<O, L> Drop for Leave<'_, O, L> {
     fn drop(&mut self) {
         self.core.inside.set(self.was_inside);
+        if self.core.near.get().is_none() {
+            self.core
+                .sender
+                .shared()
+                .answering()
+                .move_to(self.answering_before);
+        }
         self.core.sender.shared().set_home(self.home_before);
     }
 }
@@ -32,6 +42,11 @@ pub(super) fn enter<O, L, R>(core: &Core<O, L>, inside: impl FnOnce() -> R) -> R
         core,
         home_before,
         was_inside: core.inside.replace(true),
+        // Whoever drives it together with others is bound to it all the while.
+        answering_before: match core.near.get() {
+            None => core.sender.shared().answering().move_here(),
+            Some(_) => 0,
+        },
     };
     inside()
 }
@@ -68,4 +83,16 @@ pub(super) fn with<O, L, T, R>(
         }
     })
     .and_then(|done| done)
+}
+
+#[cfg(mailring_loom)]
+impl<O, L> Executor<O, L> {
+    /// For models: whether `at_home` would use the core.
+    #[cfg_attr(
+        mailring_shuttle,
+        expect(dead_code, reason = "asked by loom's models alone")
+    )]
+    pub(crate) fn is_at_home(&self) -> bool {
+        !self.sender.shared().home().is_null()
+    }
 }

@@ -255,10 +255,10 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
     /// Where the action panics or is never run, the reply says so. A reply that is dropped harms
     /// nobody.
     ///
-    /// To wait for an answer that has not come is an error at once on the thread that ran the
-    /// processor last ([`ReplyError::WouldDeadlock`](crate::wait::ReplyError::WouldDeadlock)): nobody
-    /// else answers. A thread that has given the processor away counts as that until the other one
-    /// has begun to run it: [`Reply::wait_timeout`] hands the reply back, to be waited for again.
+    /// To wait in a letter of this processor for an answer that has not come, or on the engine's
+    /// thread that drives it, is an error at once
+    /// ([`ReplyError::WouldDeadlock`](crate::wait::ReplyError::WouldDeadlock)): nobody else answers.
+    /// A host that waits between its own steps waits for ever.
     ///
     /// # Errors
     /// As [`execute`](Self::execute).
@@ -272,7 +272,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
             // Nobody may wait for it any more; that is theirs to decide.
             let _unwanted = answer.send(action(owner));
         })?;
-        Ok(reply.answered_by(self.sender.shared().answering()))
+        Ok(reply.answered_by(self.sender.shared().answering().clone()))
     }
 
     /// Has the owner run `action`, and gives its result to whoever holds the reply. An error that
@@ -299,7 +299,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
                 Ok(()) | Err(Ok(_)) => Ok(()),
             }
         })?;
-        Ok(reply.answered_by(self.sender.shared().answering()))
+        Ok(reply.answered_by(self.sender.shared().answering().clone()))
     }
 
     /// The loop returns after the letter that runs; letters that are left stay. Run again, it goes

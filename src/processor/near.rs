@@ -50,6 +50,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
         let core = &*self.core;
         core.near.set(Some(near));
         core.sender.owned_by_this_thread();
+        core.sender.shared().answering().move_here();
         core.sender.shared().set_home((&raw const *core).cast());
     }
 

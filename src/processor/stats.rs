@@ -79,7 +79,7 @@ pub(super) fn nanos(duration: Duration) -> u64 {
 /// What has happened at a processor since it was built; see
 /// [`Executor::counters`](super::Executor::counters). Values read while it runs may be a little
 /// out of step with one another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counters {
     /// Letters run, by [`Kind`]; those run by yields included, markers and timers not.

@@ -9,7 +9,7 @@ use super::port::Seat;
 use super::spawn_error::SpawnError;
 use crate::letter::{BoxError, Letter, Mail};
 use crate::mailbox::{self, Undelivered};
-use crate::processor::{DefaultAction, MailboxProcessor, NoAction, OnFailure};
+use crate::processor::{DefaultAction, Failure, MailboxProcessor, NoAction, OnFailure};
 use crate::sync::Arc;
 use crate::wait::WaitStrategy;
 use core::any::Any;
@@ -55,6 +55,7 @@ pub struct TaskBuilder<A = NoAction> {
     slot: Option<Box<str>>,
     mailbox: mailbox::Builder,
     on_failure: OnFailure,
+    failure_hook: Option<Box<dyn FnMut(&Failure) + Send>>,
     time_letters: bool,
     follow_ups_max: Option<usize>,
     idle: Option<Box<dyn WaitStrategy>>,
@@ -66,10 +67,10 @@ pub struct TaskBuilder<A = NoAction> {
 impl TaskBuilder {
     /// How many ordinary letters a task's mailbox holds without further ado, so that an idle task is
     /// small.
-    pub const CAPACITY: usize = 24;
-    const URGENT_CAPACITY: usize = 4;
-    const MARKERS: usize = 8;
-    const URGENT_MARKERS: usize = 4;
+    pub const CAPACITY: usize = 28;
+    const URGENT_CAPACITY: usize = 6;
+    const MARKERS: usize = 4;
+    const URGENT_MARKERS: usize = 2;
 
     pub(super) fn new(hub: HubRef, name: &str) -> Self {
         Self {
@@ -81,8 +82,10 @@ impl TaskBuilder {
             mailbox: mailbox::Builder::new(Self::CAPACITY)
                 .urgent_capacity(Self::URGENT_CAPACITY)
                 .markers(Self::MARKERS)
-                .urgent_markers(Self::URGENT_MARKERS),
+                .urgent_markers(Self::URGENT_MARKERS)
+                .places(0),
             on_failure: OnFailure::default(),
+            failure_hook: None,
             time_letters: false,
             follow_ups_max: None,
             idle: None,
@@ -101,6 +104,7 @@ impl TaskBuilder {
             slot: self.slot,
             mailbox: self.mailbox,
             on_failure: self.on_failure,
+            failure_hook: self.failure_hook,
             time_letters: self.time_letters,
             follow_ups_max: self.follow_ups_max,
             idle: self.idle,
@@ -154,6 +158,13 @@ impl<A> TaskBuilder<A> {
     /// [`Outcome`](super::Outcome), to be resumed by whoever joins.
     pub fn on_failure(mut self, policy: OnFailure) -> Self {
         self.on_failure = policy;
+        self
+    }
+
+    /// Sees each failure of the task's letters, timers and default action, on its thread, whatever is
+    /// done about it. A panic of the hook fails the task.
+    pub fn failure_hook(mut self, hook: impl FnMut(&Failure) + Send + 'static) -> Self {
+        self.failure_hook = Some(Box::new(hook));
         self
     }
 
@@ -258,6 +269,9 @@ impl<A> TaskBuilder<A> {
                 OnFailure::Propagate => OnFailure::Stop,
                 policy => policy,
             });
+        if let Some(hook) = self.failure_hook {
+            builder = builder.failure_hook(hook);
+        }
         if self.time_letters {
             builder = builder.time_letters();
         }

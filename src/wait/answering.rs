@@ -1,4 +1,5 @@
-//! Which thread answers: told by whoever drives what answers, asked by whoever waits for it.
+//! Which thread answers and no other can: told by whoever drives what answers, asked by whoever waits
+//! for it.
 
 use crate::sync::{Arc, AtomicU64, this_thread};
 use core::sync::atomic::Ordering::Relaxed;
@@ -17,6 +18,17 @@ impl Answering {
         // Relaxed: asked by a thread of itself; what another thread reads here is no number of its
         // own.
         self.0.store(thread, Relaxed);
+    }
+
+    /// The calling thread answers from here on. Returns what was before, to be put back.
+    pub(crate) fn move_here(&self) -> u64 {
+        let here = this_thread().get();
+        // Relaxed: as for `move_to`.
+        let before = self.0.load(Relaxed);
+        if before != here {
+            self.move_to(here);
+        }
+        before
     }
 
     /// Whether it is the calling thread that answers.

@@ -159,14 +159,15 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Places made in advance; more who wait at once allocate theirs.
-    const READY: usize = if cfg!(mailring_loom) { 0 } else { 16 };
+    /// How many places are made in advance as a rule.
+    pub(crate) const READY: usize = if cfg!(mailring_loom) { 0 } else { 16 };
 
-    pub(crate) fn new() -> Self {
+    /// A line with so many places made in advance; more who wait at once allocate theirs.
+    pub(crate) fn with_places(ready: usize) -> Self {
         Self {
             places: Mutex::new(Places {
-                queue: VecDeque::with_capacity(Self::READY),
-                spare: (0..Self::READY).map(|_| Arc::new(Parker::new())).collect(),
+                queue: VecDeque::with_capacity(ready),
+                spare: (0..ready).map(|_| Arc::new(Parker::new())).collect(),
                 next_ticket: 0,
             }),
         }
@@ -187,7 +188,7 @@ mod tests {
 
     #[test]
     fn the_first_n_places_are_notified_once() {
-        let line = Line::new();
+        let line = Line::with_places(2);
         let mut places = line.lock();
         let first = places.enter(None);
         let second = places.enter(None);
@@ -204,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_wake_that_brought_nothing_keeps_the_place() {
-        let line = Line::new();
+        let line = Line::with_places(2);
         let mut places = line.lock();
         let first = places.enter(None);
         let second = places.enter(None);
@@ -218,7 +219,7 @@ mod tests {
 
     #[test]
     fn one_who_leaves_passes_its_wake_on() {
-        let line = Line::new();
+        let line = Line::with_places(2);
         let mut places = line.lock();
         let first = places.enter(None);
         let second = places.enter(None);

@@ -106,41 +106,42 @@ fn b46_a_letter_does_not_wait_for_an_answer_of_its_own_processor() {
     assert_eq!(seen, [Err(ReplyError::WouldDeadlock); 3]);
 }
 
-/// B46: between steps too; the reply is not lost, and is there after the next one.
+/// A letter that steps another processor, whose letter waits for the first.
 #[test]
-fn b46_a_host_does_not_wait_between_steps() {
-    watched(|| {
-        let mut processor = MailboxProcessor::new(0).unwrap();
-        let executor = processor.executor();
-        let _ = processor.step(Budget::letters(1)).unwrap();
-        let reply = executor.ask(|sum| *sum + 1).unwrap();
-        let Err(ReplyTimeout::WouldDeadlock(mut reply)) = reply.wait_timeout(Duration::MAX) else {
-            panic!("nobody else steps it");
-        };
-        assert_eq!(reply.try_take(), Ok(None));
-        let _ = processor.step(Budget::letters(1)).unwrap();
-        assert_eq!(reply.wait(), Ok(1));
-        drop(processor);
-        let error = executor.ask(|sum| *sum).unwrap_err();
-        assert!(error.is_closed());
-    });
-}
-
-/// A letter of one processor that waits for another which the same thread drives.
-#[test]
-fn b46_neighbours_on_one_thread_do_not_wait_for_each_other() {
+fn b46_processors_within_each_other_do_not_wait_for_each_other() {
     let seen = watched(|| {
-        let mut first = MailboxProcessor::new(None).unwrap();
-        let mut second = MailboxProcessor::new(0).unwrap();
-        let other = second.executor();
-        assert_eq!(second.run_until_idle().unwrap(), Ran::Idle);
-        let asking = move |seen: &mut Option<_>| *seen = Some(other.ask(|_| ()).unwrap().wait());
-        first.executor().execute(asking).unwrap();
-        assert_eq!(first.run_until_idle().unwrap(), Ran::Idle);
-        assert_eq!(second.run_until_idle().unwrap(), Ran::Idle);
-        first.into_owner().unwrap()
+        let mut outer = MailboxProcessor::new(None).unwrap();
+        let mut inner = MailboxProcessor::new(None).unwrap();
+        let asked = outer.executor();
+        let asking = move |seen: &mut Option<_>| *seen = Some(asked.ask(|_| ()).unwrap().wait());
+        inner.executor().execute(asking).unwrap();
+        let stepping = move |seen: &mut Option<_>| {
+            assert_eq!(inner.run_until_idle().unwrap(), Ran::Idle);
+            *seen = inner.into_owner().unwrap();
+        };
+        outer.executor().execute(stepping).unwrap();
+        assert_eq!(outer.run_until_idle().unwrap(), Ran::Idle);
+        outer.into_owner().unwrap()
     });
     assert_eq!(seen, Some(Err(ReplyError::WouldDeadlock)));
+}
+
+/// Whoever ran a processor and gave it away waits for it as anybody, also where the other thread has
+/// not begun to run it.
+#[test]
+fn a_processor_that_is_given_away_is_waited_for() {
+    watched(|| {
+        let mut processor = MailboxProcessor::new(41).unwrap();
+        let executor = processor.executor();
+        processor.with_owner(|sum| *sum += 1);
+        let reply = executor.ask(|sum| *sum).unwrap();
+        let Err(ReplyTimeout::Timeout(reply)) = reply.wait_timeout(Duration::ZERO) else {
+            panic!("nobody runs it yet");
+        };
+        let running = thread::spawn(move || processor.run_until_idle().unwrap());
+        assert_eq!(reply.wait(), Ok(42));
+        assert_eq!(running.join().unwrap(), Ran::Idle);
+    });
 }
 
 /// It is judged when the wait begins, not when the question is asked.

@@ -19,6 +19,7 @@ pub type Builder = builder::Builder<Options>;
 pub struct Options {
     reserved: usize,
     rights: usize,
+    places: Option<usize>,
     start: u64,
     hook: Option<Hook>,
 }
@@ -54,6 +55,13 @@ impl Builder {
         self
     }
 
+    /// How many places in the line for room are made in advance.
+    #[must_use]
+    pub(crate) fn places(mut self, ready: usize) -> Self {
+        self.kind.places = Some(ready);
+        self
+    }
+
     /// For an owner driven by somebody else's loop: whoever ends the owner's rest calls `hook`
     /// on its own thread, after what it brought can be seen. See
     /// [`Consumer::rest`](super::Consumer::rest).
@@ -81,6 +89,7 @@ impl Builder {
         let Options {
             reserved,
             rights,
+            places,
             start,
             hook,
         } = options;
@@ -99,7 +108,7 @@ impl Builder {
             cold: CachePadded::new(Cold {
                 producers: AtomicUsize::new(1),
                 sleeper: Sleeper::new(hook),
-                line: Line::new(),
+                line: Line::with_places(places.unwrap_or(Line::READY)),
                 producer_waits: Counter::default(),
             }),
         });
