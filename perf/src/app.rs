@@ -86,6 +86,8 @@ fn measure(registry: &Registry, command: &Command, common: &Common) -> Result<Ex
         Command::Cores(args) => planner.cores(args)?,
         Command::Mail(args) => planner.mail(args)?,
         Command::Loop(args) => planner.turns(args)?,
+        Command::Wake(args) => planner.wake(args)?,
+        Command::Tasks(args) => planner.tasks(args)?,
         Command::Diff(_) | Command::List => unreachable!("these measure nothing"),
     };
     // Before anything is measured: a path that cannot be written must not cost a run.
@@ -161,6 +163,8 @@ fn highest(command: &Command) -> Duration {
         Command::Rtt(args) => args.highest,
         Command::Latency(args) => args.highest,
         Command::Mail(args) => args.highest,
+        Command::Wake(args) => args.highest,
+        Command::Tasks(args) => args.highest,
         _ => Duration::from_secs(60),
     }
 }

@@ -23,9 +23,13 @@ pub enum Workload {
     Mail,
     /// What a turn of an owner's loop costs.
     Loop,
+    /// How soon a task runs a mail whose thread sleeps.
+    Wake,
+    /// What tasks cost: mails between them, questions to them, their lives and their memory.
+    Tasks,
 }
 
-/// What exactly is measured of an owner: the first ones of its mail, the others of its loop.
+/// What exactly is measured of an owner, by its mail or its loop, or of tasks.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum,
 )]
@@ -49,6 +53,18 @@ pub enum Part {
     Yield,
     /// The question whether there is a mail.
     Interrupt,
+    /// A mail to another task of the same thread and one back.
+    OneThread,
+    /// The same while there are many tasks more that have nothing to do.
+    AmongIdle,
+    /// A mail to a task of another thread and one back, both threads awake.
+    TwoThreads,
+    /// A question to a task of another thread and its answer, both threads awake.
+    Ask,
+    /// The life of a task, from its start until its end is known to another thread.
+    SpawnStop,
+    /// The memory of a task that has nothing to do.
+    Memory,
 }
 
 impl Part {
@@ -62,6 +78,20 @@ impl Part {
     ];
     /// Those of the loop.
     pub const LOOP: [Self; 4] = [Self::Turn, Self::Timer, Self::Yield, Self::Interrupt];
+    /// Those of tasks.
+    pub const TASKS: [Self; 6] = [
+        Self::OneThread,
+        Self::AmongIdle,
+        Self::TwoThreads,
+        Self::Ask,
+        Self::SpawnStop,
+        Self::Memory,
+    ];
+
+    /// Whether two threads of it stay awake for each other, each on a CPU of its own.
+    pub(crate) fn spins_on_two(self) -> bool {
+        matches!(self, Self::TwoThreads | Self::Ask | Self::SpawnStop)
+    }
 }
 
 /// Who waits, and how.
@@ -134,6 +164,9 @@ pub struct Case {
     /// What exactly is measured of an owner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<Part>,
+    /// Tasks that have nothing to do, beside those that have or alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_tasks: Option<usize>,
 }
 
 impl Case {
@@ -154,6 +187,7 @@ impl Case {
             time: None,
             cpu_pair: None,
             part: None,
+            idle_tasks: None,
         }
     }
 
@@ -169,6 +203,12 @@ impl Case {
         self.workload == Workload::Throughput || self.part == Some(Part::AcrossCores)
     }
 
+    /// Whether each round trip, or each life of a task, is timed.
+    #[must_use]
+    pub fn times_each(&self) -> bool {
+        self.workload == Workload::Rtt || self.part.is_some_and(Part::spins_on_two)
+    }
+
     /// Threads that run in it at once.
     #[must_use]
     pub fn threads(&self) -> usize {
@@ -181,6 +221,11 @@ impl Case {
                 Some(Part::AcrossCores | Part::Parked | Part::Busy) => self.producers + 1,
                 _ => 1,
             },
+            Workload::Wake => self.producers + 1,
+            Workload::Tasks => match self.part {
+                Some(part) if part.spins_on_two() => 2,
+                _ => 1,
+            },
         }
     }
 
@@ -190,14 +235,19 @@ impl Case {
         match self.workload {
             Workload::Throughput => "ns/letter",
             Workload::Rtt | Workload::Cores => "ns/round trip",
-            Workload::Latency | Workload::Hiccup => "ns",
+            Workload::Latency | Workload::Hiccup | Workload::Wake => "ns",
             Workload::Idle => "% of a CPU",
             Workload::Mail | Workload::Loop => match self.part {
                 Some(Part::Parked | Part::Busy) => "ns",
                 Some(Part::Marker) => "ns/post",
                 Some(Part::Turn | Part::Timer) => "ns/turn",
                 Some(Part::Yield | Part::Interrupt) => "ns/call",
-                Some(Part::AcrossCores | Part::SelfPost) | None => "ns/mail",
+                _ => "ns/mail",
+            },
+            Workload::Tasks => match self.part {
+                Some(Part::SpawnStop) => "ns/task",
+                Some(Part::Memory) => "bytes/task",
+                _ => "ns/round trip",
             },
         }
     }
@@ -214,6 +264,8 @@ impl fmt::Display for Workload {
             Self::Cores => "cores",
             Self::Mail => "mail",
             Self::Loop => "loop",
+            Self::Wake => "wake",
+            Self::Tasks => "tasks",
         })
     }
 }
@@ -230,6 +282,12 @@ impl fmt::Display for Part {
             Self::Timer => "timer",
             Self::Yield => "yield",
             Self::Interrupt => "interrupt",
+            Self::OneThread => "one-thread",
+            Self::AmongIdle => "among-idle",
+            Self::TwoThreads => "two-threads",
+            Self::Ask => "ask",
+            Self::SpawnStop => "spawn-stop",
+            Self::Memory => "memory",
         })
     }
 }

@@ -32,6 +32,7 @@ pub mod report;
 mod run;
 pub mod subject;
 pub mod subjects;
+mod tasks;
 
 pub use app::main;
 pub use recorder::Recorder;

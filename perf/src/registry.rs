@@ -34,6 +34,8 @@ pub enum Role {
     Baseline,
     /// Somebody who runs what is handed to them: in mail and loop.
     Owner,
+    /// Somebody who runs many such on a thread: in wake and tasks.
+    Tasks,
 }
 
 /// Why a subject has no part in a case.
@@ -107,6 +109,7 @@ pub trait Measured: Sync {
         let can = self.abilities();
         match workload {
             Workload::Mail | Workload::Loop => "mailring-mail",
+            Workload::Wake | Workload::Tasks => "mailring-task",
             _ if can.role == Role::Queue && !can.many_producers => "mailring-spsc",
             _ => "mailring-mpsc",
         }
@@ -122,7 +125,7 @@ pub trait Measured: Sync {
             Workload::Rtt | Workload::Latency => case.mode == Mode::AsShipped,
             _ => false,
         };
-        if matches!(case.workload, Workload::Mail | Workload::Loop) {
+        if case.part.is_some() {
             Err(Unfit::NoOwner)
         } else if can.role != Role::Queue && case.workload != Workload::Rtt {
             Err(Unfit::NoQueue)

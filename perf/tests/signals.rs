@@ -108,8 +108,12 @@ fn no_round_is_told_of_which_an_interrupt_left_nothing() {
         &["cores", "--round-time=30s", "--rounds=2"],
         &["idle", "--duration=30s", "--rounds=1"],
         &["latency", "--duration=100ms", "--rounds=100"],
+        &["wake", "--duration=30s", "--rounds=2"],
+        &["tasks", "--only=one-thread", "--round-time=30s"],
+        &["tasks", "--only=spawn-stop", "--round-time=30s"],
     ] {
-        let run = Run::start(&[arguments, &["--subjects=mailring-mpsc", "-q"]].concat());
+        let subjects = "--subjects=mailring-mpsc,mailring-task,tokio-task,kameo";
+        let run = Run::start(&[arguments, &[subjects, "-q"]].concat());
         thread::sleep(Duration::from_secs(2));
         run.send(Signal::SIGINT);
         let (status, report) = run.end();

@@ -4,7 +4,7 @@ mod usage;
 mod values;
 
 pub(crate) use usage::UsageError;
-pub(crate) use values::{Capacity, CpuList, Payload, Positive, Rate};
+pub(crate) use values::{Capacity, CpuList, Crowd, Payload, Positive, Rate};
 
 use crate::case::{Arrivals, Mode, Part};
 use clap::{Args, Parser, Subcommand};
@@ -50,6 +50,10 @@ pub(crate) enum Command {
     Mail(MailArgs),
     /// What a turn of an owner's loop costs that finds nothing to do.
     Loop(LoopArgs),
+    /// How soon a task runs a mail whose thread sleeps.
+    Wake(WakeArgs),
+    /// What tasks cost: mails between them, questions to them, their lives and their memory.
+    Tasks(TasksArgs),
     /// Compare the results of two runs.
     Diff(DiffArgs),
     /// The subjects, and the workloads.
@@ -63,7 +67,8 @@ pub(crate) struct Common {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub(crate) subjects: Vec<String>,
     /// Divide this subject's figures by the others' [default: mailring-mpsc, and mailring-spsc
-    /// for subjects of one producer; of owners mailring-mail, and mailring-enum for enums].
+    /// for subjects of one producer; of owners mailring-mail, and mailring-enum for enums; of
+    /// tasks mailring-task].
     #[arg(long, value_name = "NAME")]
     pub(crate) reference: Option<String>,
     /// Rounds, in each of which each subject has a turn.
@@ -345,6 +350,54 @@ pub(crate) struct LoopArgs {
 }
 
 #[derive(Clone, Debug, Args)]
+pub(crate) struct WakeArgs {
+    /// Mails a second, at equal distances. Who spins before it sleeps is asleep if these are long
+    /// enough.
+    #[arg(long, value_name = "COUNT", default_value = "1000")]
+    pub(crate) rate: Rate,
+    /// Mails a mailbox holds: a power of two.
+    #[arg(long, value_name = "COUNT", default_value = "1024")]
+    pub(crate) capacity: Capacity,
+    /// How long a round of one subject lasts.
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = values::time)]
+    pub(crate) duration: Duration,
+    /// How long each subject runs before its first round.
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = values::time)]
+    pub(crate) warmup: Duration,
+    /// The longest time that is recorded as it is; what is longer is counted.
+    #[arg(long, value_name = "TIME", default_value = "1min", value_parser = values::time)]
+    pub(crate) highest: Duration,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct TasksArgs {
+    /// Measure this alone [default: all].
+    #[arg(
+        long,
+        value_name = "PART,...",
+        value_delimiter = ',',
+        value_parser = values::part(&Part::TASKS)
+    )]
+    pub(crate) only: Vec<Part>,
+    /// Tasks that have nothing to do, in among-idle and memory.
+    #[arg(long, value_name = "COUNT", default_value = "10000")]
+    pub(crate) idle: Crowd,
+    /// Mails a task's mailbox holds: a power of two.
+    #[arg(long, value_name = "COUNT", default_value = "16")]
+    pub(crate) capacity: Capacity,
+    /// How long a round of one subject lasts, about.
+    #[arg(long, value_name = "TIME", default_value = "50ms", value_parser = values::time)]
+    pub(crate) round_time: Duration,
+    /// The longest time that is recorded as it is; what is longer is counted.
+    #[arg(long, value_name = "TIME", default_value = "1min", value_parser = values::time)]
+    pub(crate) highest: Duration,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+#[derive(Clone, Debug, Args)]
 pub(crate) struct DiffArgs {
     /// The results to compare with, as written by --json.
     pub(crate) before: PathBuf,
@@ -368,6 +421,8 @@ impl Command {
             Self::Cores(args) => Some(&args.common),
             Self::Mail(args) => Some(&args.common),
             Self::Loop(args) => Some(&args.common),
+            Self::Wake(args) => Some(&args.common),
+            Self::Tasks(args) => Some(&args.common),
             Self::Diff(_) | Self::List => None,
         }
     }

@@ -28,6 +28,18 @@ impl FromStr for Positive {
     }
 }
 
+/// Many tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Crowd(pub(crate) usize);
+
+impl FromStr for Crowd {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        number(text, 1, 100_000).map(|number| Self(number as usize))
+    }
+}
+
 /// Letters a queue holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Capacity(pub(crate) usize);
@@ -152,6 +164,8 @@ mod tests {
             assert_eq!(error, "a whole number from 1 to 1024 is allowed");
         }
         assert_eq!("1_000".parse(), Ok(Positive(1_000)));
+        assert_eq!("10_000".parse(), Ok(Crowd(10_000)));
+        assert!("100001".parse::<Crowd>().is_err());
         assert!("0".parse::<Rate>().is_err());
         assert_eq!("100000000".parse(), Ok(Rate(100_000_000)));
     }

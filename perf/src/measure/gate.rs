@@ -23,6 +23,13 @@ const CANCELLED: Ticks = Ticks::MAX;
 #[error("a thread cannot be started: {0}")]
 pub struct NoThread(io::ErrorKind);
 
+impl NoThread {
+    /// For this reason.
+    pub(crate) fn of(error: &io::Error) -> Self {
+        Self(error.kind())
+    }
+}
+
 /// Sends those home that wait at a gate, unless all have come to be started.
 struct Starting<'a>(&'a Gate<'a>);
 
@@ -85,7 +92,7 @@ pub(crate) fn spawn<'scope, T: Send + 'scope>(
     body: impl FnOnce() -> T + Send + 'scope,
 ) -> Result<ScopedJoinHandle<'scope, T>, NoThread> {
     let started = thread::Builder::new().spawn_scoped(scope, body);
-    started.map_err(|error| NoThread(error.kind()))
+    started.map_err(|error| NoThread::of(&error))
 }
 
 #[cfg(test)]

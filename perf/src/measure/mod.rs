@@ -9,6 +9,7 @@ pub(crate) mod mail;
 pub(crate) mod ping_pong;
 pub(crate) mod rtt;
 pub(crate) mod schedule;
+pub(crate) mod tasks;
 pub(crate) mod throughput;
 pub(crate) mod turns;
 mod way;

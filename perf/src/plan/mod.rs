@@ -1,5 +1,7 @@
 //! From a command to the cases it measures.
 
+mod tasks;
+
 use crate::case::{Arrivals, Case, Mode, Part, Workload};
 use crate::choice::Choice;
 use crate::cli::{

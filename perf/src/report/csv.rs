@@ -84,12 +84,14 @@ pub struct Row {
     pub kept_up: Option<bool>,
     /// Letters a second of all producers together, by the median of a throughput.
     pub per_s: Option<f64>,
-    /// What exactly is measured of an owner.
+    /// What exactly is measured of an owner or of tasks.
     pub part: Option<Part>,
+    /// Tasks that have nothing to do.
+    pub idle_tasks: Option<usize>,
 }
 
 /// The names of a [`Row`]'s columns.
-const COLUMNS: [&str; 38] = [
+const COLUMNS: [&str; 39] = [
     "workload",
     "mode",
     "producers",
@@ -128,6 +130,7 @@ const COLUMNS: [&str; 38] = [
     "kept_up",
     "per_s",
     "part",
+    "idle_tasks",
 ];
 
 impl From<&Series> for Row {
@@ -174,6 +177,7 @@ impl From<&Series> for Row {
             kept_up: series.achieved_per_s.map(|_| series.kept_up()),
             per_s: series.per_s,
             part: case.part,
+            idle_tasks: case.idle_tasks,
         }
     }
 }
@@ -201,7 +205,7 @@ mod tests {
     const HEADER: &str = "workload,mode,producers,batch,capacity,payload_bytes,rate_per_s,arrivals,\
         think_ns,time,first_cpu,second_cpu,subject,crowded,unit,rounds,moved_rounds,min,median,\
         max,reference,ratio_min,ratio_median,ratio_max,p50_ns,p90_ns,p99_ns,p99_9_ns,p99_99_ns,\
-        max_ns,samples,over_range,negative,achieved_per_s,unsent,kept_up,per_s,part";
+        max_ns,samples,over_range,negative,achieved_per_s,unsent,kept_up,per_s,part,idle_tasks";
 
     fn sample() -> Report {
         let latency = Case {
@@ -273,7 +277,7 @@ mod tests {
         assert_eq!(
             last,
             "cores,same-waiting,1,1,1024,8,,,,,0,1,machine,false,ns/round trip,1,0,80.5,80.5,80.5\
-             ,,,,,,,,,,,,,,,,,,"
+             ,,,,,,,,,,,,,,,,,,,"
         );
     }
 

@@ -4,7 +4,7 @@ use super::layout::{Look, Styles};
 use super::notes::{MACHINE, label};
 use super::number::{NOTHING, figure, time};
 use super::{Report, Series, Settings, title};
-use crate::case::{Case, Workload};
+use crate::case::{Case, Part, Workload};
 use crate::machine::Machine;
 use crate::place;
 
@@ -105,8 +105,9 @@ impl<'a> Change<'a> {
 
     fn row(&self) -> (Look, Vec<String>) {
         let figure_of = |series: &Series| match series.case.workload {
-            Workload::Rtt | Workload::Hiccup => time(series.median),
+            Workload::Hiccup => time(series.median),
             _ if series.case.is_open_loop() => time(series.median),
+            _ if series.case.times_each() => time(series.median),
             _ => figure(series.median),
         };
         let ratio = match self.ratio.is_nan() {
@@ -243,7 +244,8 @@ fn table(group: &[&Change<'_>], styles: Styles) -> String {
     let unit = match (case.workload, case.time) {
         (_, Some(time)) if case.is_open_loop() => format!("{figure}, {}", title::time(time)),
         (Workload::Latency | Workload::Hiccup, _) => figure.to_owned(),
-        (Workload::Rtt, _) => "round trip".to_owned(),
+        _ if case.part == Some(Part::SpawnStop) => "life of a task".to_owned(),
+        _ if case.times_each() => "round trip".to_owned(),
         _ => case.unit().to_owned(),
     };
     let mut text = styles.text(&format!("{} [{unit}]", title::of(case)), Look::Strong);

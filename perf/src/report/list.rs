@@ -30,10 +30,11 @@ pub(crate) fn subjects(registry: &Registry) -> String {
 
 fn abilities(can: Abilities) -> String {
     match can.role {
-        Role::Baseline if can.blocks => return "baseline of rtt and mail, sleeps".to_owned(),
-        Role::Baseline => return "baseline of rtt, spins".to_owned(),
+        Role::Baseline if can.blocks => return "baseline of rtt, mail and wake, sleeps".to_owned(),
+        Role::Baseline => return "baseline of rtt and tasks, spins".to_owned(),
         Role::Owner if can.blocks => return "of mail and loop, can sleep".to_owned(),
         Role::Owner => return "of mail and loop, spins alone".to_owned(),
+        Role::Tasks => return "of wake and tasks, can sleep".to_owned(),
         Role::Queue => {}
     }
     let producers = if can.many_producers {
@@ -63,6 +64,9 @@ Workloads:
               across-cores, self-post, marker, parked, busy
   loop        what a turn of an owner's loop costs that finds nothing to do:
               turn, timer, yield, interrupt
+  wake        how soon a task runs a mail whose thread sleeps
+  tasks       what tasks cost that share a thread or are on two: one-thread,
+              among-idle, two-threads, ask, spawn-stop, memory
   diff        compare the results of two runs
 
 Modes:

@@ -37,6 +37,8 @@ fn name(series: &Series, details: &str) -> String {
         title::waiting(case).unwrap_or_default().to_owned(),
         case.rate_per_s
             .map_or_else(String::new, |rate| rate.to_string()),
+        case.idle_tasks
+            .map_or_else(String::new, |tasks| tasks.to_string()),
         details.to_owned(),
         match case.cpu_pair {
             None => String::new(),

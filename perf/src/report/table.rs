@@ -4,7 +4,7 @@ use super::layout::Look;
 use super::notes::{MACHINE, label, notes, ratio_head, sorted};
 use super::number::{NOTHING, UNKNOWN, figure, time};
 use super::{Report, Series, cpus, title};
-use crate::case::{Case, Time, Workload};
+use crate::case::{Case, Part, Time, Workload};
 
 pub use super::layout::{Styles, WIDTH};
 
@@ -19,7 +19,7 @@ pub fn table(series: &[Series], left_out: &[String], styles: Styles) -> String {
             heading
                 + &match first.case.workload {
                     _ if first.case.is_open_loop() => latencies(series, styles),
-                    Workload::Rtt => round_trips(series, styles),
+                    _ if first.case.times_each() => round_trips(series, styles),
                     Workload::Cores => cpus::pairs(series, styles),
                     Workload::Hiccup => cpus::pauses(series, styles),
                     _ => figures(series, styles),
@@ -69,14 +69,15 @@ pub(crate) fn heading(case: &Case) -> String {
     let unit = match case.workload {
         // Each figure has its own.
         _ if case.is_open_loop() => "response time",
-        Workload::Rtt => "round trip",
+        _ if case.part == Some(Part::SpawnStop) => "life of a task",
+        _ if case.times_each() => "round trip",
         Workload::Hiccup => return title::of(case),
         _ => case.unit(),
     };
     format!("{} [{unit}]", title::of(case))
 }
 
-/// Throughput, idling, mail and loop: all that is known are the rounds.
+/// Throughput, idling and most of what is of owners and tasks: all that is known are the rounds.
 fn figures(series: &[Series], styles: Styles) -> String {
     let head = ratio_head(series);
     let is_told = |series: &Series| series.per_s >= Some(PER_S_MIN);

@@ -41,7 +41,7 @@ pub fn of(case: &Case) -> String {
         Workload::Idle => write!(title, ": a consumer that waits and gets nothing"),
         Workload::Hiccup => write!(title, ": how late a thread is that only looks at the clock"),
         Workload::Cores => write!(title, ": round trips of a cache line"),
-        Workload::Mail | Workload::Loop => match case.part {
+        Workload::Mail | Workload::Loop | Workload::Wake | Workload::Tasks => match case.part {
             Some(part) => write!(title, ": {}", owner(case, part)),
             None => Ok(()),
         },
@@ -53,7 +53,8 @@ pub fn of(case: &Case) -> String {
 #[must_use]
 pub fn waiting(case: &Case) -> Option<&'static str> {
     match (case.workload, case.mode) {
-        (Workload::Hiccup | Workload::Cores | Workload::Mail | Workload::Loop, _) => None,
+        (Workload::Hiccup | Workload::Cores | Workload::Mail | Workload::Loop, _)
+        | (Workload::Wake | Workload::Tasks, _) => None,
         (Workload::Rtt | Workload::Latency, Mode::AsShipped) => Some("all blocking"),
         (Workload::Rtt | Workload::Latency, Mode::SameWaiting) => Some("all spinning"),
         (_, Mode::AsShipped) => Some("as shipped"),
@@ -98,12 +99,28 @@ fn owner(case: &Case, part: Part) -> String {
             batch => format!("small mails to itself, {batch} at a time"),
         },
         Part::Marker => "post of a marker that is pending".to_owned(),
+        Part::Parked if case.workload == Workload::Wake => {
+            format!("post to run, parked task thread, {rate}/s")
+        }
         Part::Parked => format!("post to run, parked owner, {rate}/s"),
         Part::Busy => format!("post to run, owner at work of 1 µs, {rate}/s"),
         Part::Turn => "a turn with nothing to do".to_owned(),
         Part::Timer => "a turn with nothing to do, one timer armed".to_owned(),
         Part::Yield => "a yield that finds nothing".to_owned(),
         Part::Interrupt => "the question whether there is a mail".to_owned(),
+        Part::OneThread => "ping-pong of two tasks on one thread".to_owned(),
+        Part::AmongIdle => format!("ping-pong on one thread among {}", idle(case)),
+        Part::TwoThreads => "ping-pong of tasks on two threads, spinning".to_owned(),
+        Part::Ask => "question to a task on another thread, spinning".to_owned(),
+        Part::SpawnStop => "spawn, stop and join from another thread, spinning".to_owned(),
+        Part::Memory => format!("memory of {}", idle(case)),
+    }
+}
+
+fn idle(case: &Case) -> String {
+    match case.idle_tasks {
+        Some(tasks) => format!("{} idle tasks", thousands(tasks as u64)),
+        None => "idle tasks".to_owned(),
     }
 }
 
@@ -166,6 +183,7 @@ mod tests {
                 producers: 2,
                 batch: 100,
                 rate_per_s: Some(1_000),
+                idle_tasks: Some(10_000),
                 ..Case::plain(workload, Mode::AsShipped)
             })
         };
@@ -182,6 +200,14 @@ mod tests {
         assert_eq!(
             of(Part::Yield, Workload::Loop),
             "loop: a yield that finds nothing"
+        );
+        assert_eq!(
+            of(Part::Parked, Workload::Wake),
+            "wake: post to run, parked task thread, 1,000/s"
+        );
+        assert_eq!(
+            of(Part::AmongIdle, Workload::Tasks),
+            "tasks: ping-pong on one thread among 10,000 idle tasks"
         );
     }
 

@@ -130,7 +130,7 @@ fn round(
 /// to end.
 fn cut(case: &Case, readings: Vec<Reading>) -> Vec<Reading> {
     let is_empty = |recorder: &Recorder| recorder.count() == 0;
-    let is_too_short = matches!(case.workload, Workload::Rtt | Workload::Idle);
+    let is_too_short = case.times_each() || case.workload == Workload::Idle;
     let counts =
         |reading: &Reading| !is_too_short && !reading.recorder.as_ref().is_some_and(is_empty);
     let counting = readings.into_iter().filter(counts);

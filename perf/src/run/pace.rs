@@ -1,6 +1,6 @@
 //! How much a subject is given to do in a round, so that rounds last about as long as they should.
 
-use crate::case::{Case, Workload};
+use crate::case::{Case, Part, Workload};
 use crate::measure::{Effort, Reading};
 use std::time::Duration;
 
@@ -32,7 +32,10 @@ impl GivenIn {
         match case.workload {
             _ if case.is_open_loop() => Self::Time,
             Workload::Hiccup | Workload::Idle => Self::Time,
-            Workload::Rtt | Workload::Cores => Self::Trips,
+            Workload::Cores => Self::Trips,
+            _ if case.times_each() => Self::Trips,
+            // There are as many as the case says.
+            _ if case.part == Some(Part::Memory) => Self::Time,
             _ => Self::Letters,
         }
     }
@@ -106,7 +109,7 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::{Mode, Part};
+    use crate::case::Mode;
 
     fn after(value: f64) -> Effort {
         let case = Case::plain(Workload::Throughput, Mode::AsShipped);
@@ -200,5 +203,9 @@ mod tests {
         assert_eq!(given(Workload::Loop, Part::Turn), count);
         let time = Effort::Time(Duration::from_millis(50));
         assert_eq!(given(Workload::Mail, Part::Parked), time);
+        assert_eq!(given(Workload::Wake, Part::Parked), time);
+        assert_eq!(given(Workload::Tasks, Part::OneThread), count);
+        let trips = Effort::Count(200);
+        assert_eq!(given(Workload::Tasks, Part::TwoThreads), trips);
     }
 }

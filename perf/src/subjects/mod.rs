@@ -12,6 +12,7 @@ mod one_way;
 mod owners;
 mod raw;
 mod rtrb;
+mod tasks;
 mod thingbuf;
 mod tokio_mpsc;
 
@@ -50,7 +51,7 @@ pub fn all() -> Registry {
         .with_measured(raw::PingPong)
         .with_measured(raw::PARK)
         .with_measured(raw::FUTEX);
-    owners::with_all(queues)
+    tasks::with_all(owners::with_all(queues))
 }
 
 /// A half of a queue that leaves waiting to its user, and how it waits here.

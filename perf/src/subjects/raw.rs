@@ -29,6 +29,16 @@ impl Measured for PingPong {
         baseline(false)
     }
 
+    fn fits(&self, case: &Case) -> Result<(), Unfit> {
+        match (case.workload, case.part, case.mode) {
+            (Workload::Rtt, _, Mode::SameWaiting) => Ok(()),
+            (Workload::Rtt, ..) => Err(Unfit::NeverSleeps),
+            (Workload::Tasks, Some(Part::TwoThreads | Part::Ask), _) => Ok(()),
+            (_, Some(_), _) => Err(Unfit::NoOwner),
+            _ => Err(Unfit::NoQueue),
+        }
+    }
+
     fn round(&self, site: &Site, case: &Case, effort: Effort) -> Result<Vec<Reading>, RoundError> {
         self.fits(case)?;
         let &[asking, answering, ..] = site.cpus.numbers() else {
@@ -89,7 +99,7 @@ impl Measured for Asleep {
         match (case.workload, case.part, case.mode) {
             (_, Some(Part::Parked), _) | (Workload::Rtt, _, Mode::AsShipped) => Ok(()),
             (Workload::Rtt, ..) => Err(Unfit::OtherWaiting),
-            (Workload::Mail | Workload::Loop, ..) => Err(Unfit::NoOwner),
+            (_, Some(_), _) => Err(Unfit::NoOwner),
             _ => Err(Unfit::NoQueue),
         }
     }

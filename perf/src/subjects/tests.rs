@@ -306,6 +306,10 @@ fn all_are_there_in_order() {
         "std-boxed",
         "vecdeque-boxed",
         "atomic-swap",
+        "mailring-task",
+        "mailring-alone",
+        "tokio-task",
+        "kameo-actor",
     ];
     assert_eq!(names, expected);
 }

@@ -2,8 +2,10 @@
 //! results that another program can read.
 
 mod owners;
+mod tasks;
 
 use owners::{LITTLE_LOOP, LITTLE_MAIL};
+use tasks::{LITTLE_TASKS, LITTLE_WAKE};
 
 use assert_cmd::Command;
 use std::path::Path;
@@ -325,7 +327,7 @@ fn all_files_are_written_and_read_again() {
     let mail = [&LITTLE_MAIL[..], &["--subjects=mailring-mail,tokio"]].concat();
     perf(&[&mail[..], &files].concat()).success();
     for (name, told) in [
-        ("a.csv", ",busy\n"),
+        ("a.csv", ",busy,\n"),
         ("a.hlog", "mail-parked-1000-mailring-mail-response"),
         ("a.html", "small mails to itself, one at a time"),
     ] {
@@ -386,6 +388,10 @@ fn the_lists_and_the_tables_fit_a_window_of_80_columns() {
         &["cores", "--round-time=1ms", "-q"],
         &LITTLE_MAIL,
         &LITTLE_LOOP,
+        &LITTLE_WAKE,
+        &LITTLE_TASKS,
+        &["wake", "--help"],
+        &["tasks", "--help"],
         &["mail", "--help"],
         &["diff", &json, &json],
         &["--help"],

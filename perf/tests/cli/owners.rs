@@ -15,7 +15,7 @@ pub(crate) const LITTLE_MAIL: [&str; 7] = [
 pub(crate) const LITTLE_LOOP: [&str; 4] = ["loop", "--round-time=1ms", "--rounds=2", "-q"];
 
 /// Who took part in what, each in the order of the file.
-fn parts(all: &[serde_json::Value]) -> Vec<(String, Vec<String>)> {
+pub(crate) fn parts(all: &[serde_json::Value]) -> Vec<(String, Vec<String>)> {
     let mut parts: Vec<(String, Vec<String>)> = Vec::new();
     for one in all.iter().filter(|one| one["time"] != "service") {
         let text = |name: &str| one[name].as_str().expect(name).to_owned();
@@ -30,7 +30,7 @@ fn parts(all: &[serde_json::Value]) -> Vec<(String, Vec<String>)> {
     parts
 }
 
-fn expected(parts: &[(&str, &[&str])]) -> Vec<(String, Vec<String>)> {
+pub(crate) fn expected(parts: &[(&str, &[&str])]) -> Vec<(String, Vec<String>)> {
     let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
     let parts = parts.iter();
     parts

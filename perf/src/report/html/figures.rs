@@ -95,11 +95,18 @@ fn round_figure(series: &Series) -> String {
     let words = match series.case.workload {
         _ if series.case.is_open_loop() => return percentile_of(series),
         Workload::Throughput => "its time divided by its letters",
+        _ if series.case.part == Some(Part::SpawnStop) => "the median of its tasks' lives",
+        _ if series.case.times_each() => "the median of its round trips",
         Workload::Rtt | Workload::Cores => "the median of its round trips",
         Workload::Latency | Workload::Hiccup => return percentile_of(series),
         Workload::Idle => "the thread's CPU time divided by the time that passed",
         Workload::Mail => "its time divided by its mails or posts",
         Workload::Loop => "its time divided by its turns or calls",
+        Workload::Wake => return percentile_of(series),
+        Workload::Tasks if series.case.part == Some(Part::Memory) => {
+            "what all allocated divided by the tasks"
+        }
+        Workload::Tasks => "the median of stretches of 256 round trips, divided by these",
     };
     words.to_owned()
 }

@@ -153,14 +153,18 @@ impl Maker {
     }
 
     fn owners(&mut self) {
-        for part in Part::MAIL.into_iter().chain(Part::LOOP) {
-            let workload = match Part::MAIL.contains(&part) {
-                true => Workload::Mail,
-                false => Workload::Loop,
-            };
+        let parts = [
+            (Workload::Mail, &Part::MAIL[..]),
+            (Workload::Loop, &Part::LOOP),
+            (Workload::Wake, &[Part::Parked]),
+            (Workload::Tasks, &Part::TASKS),
+        ];
+        let parts = parts.map(|(workload, parts)| parts.iter().map(move |part| (workload, *part)));
+        for (workload, part) in parts.into_iter().flatten() {
             let case = Case {
                 part: Some(part),
                 rate_per_s: Some(1_000),
+                idle_tasks: matches!(part, Part::AmongIdle | Part::Memory).then_some(10_000),
                 ..Case::plain(workload, Mode::AsShipped)
             };
             for (subject, ns) in [("mailring-mail", 21.0), ("crossbeam-boxed", 83.0)] {
@@ -170,6 +174,8 @@ impl Maker {
                         ..case.clone()
                     };
                     self.timed(&case, subject, ns * 10.0, 0.2)
+                } else if case.times_each() {
+                    self.timed(&case, subject, ns * 10.0, 0.1)
                 } else {
                     self.series(&case, subject, ns)
                 };

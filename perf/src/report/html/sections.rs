@@ -13,12 +13,14 @@ use crate::report::notes::label;
 use maud::{Markup, html};
 
 /// The workloads in the order in which a page has them.
-pub(super) const ORDER: [Workload; 8] = [
+pub(super) const ORDER: [Workload; 10] = [
     Workload::Throughput,
     Workload::Rtt,
     Workload::Latency,
     Workload::Mail,
     Workload::Loop,
+    Workload::Wake,
+    Workload::Tasks,
     Workload::Idle,
     Workload::Hiccup,
     Workload::Cores,
@@ -35,6 +37,8 @@ pub(super) fn heading(workload: Workload) -> &'static str {
         Workload::Cores => "Cores",
         Workload::Mail => "Mail",
         Workload::Loop => "Loop",
+        Workload::Wake => "Wake-ups",
+        Workload::Tasks => "Tasks",
     }
 }
 
@@ -77,6 +81,17 @@ fn reading(workload: Workload) -> &'static str {
             "What a turn of an owner's loop costs that finds no mail, or what a mail or its default \
              action pays to ask for one. Shorter is better. A bar, or a dot on a log axis, is the \
              median round; its whisker goes from the smallest round to the largest."
+        }
+        Workload::Wake => {
+            "How soon a mail runs that is posted to a task whose thread sleeps. Lower is better. A \
+             curve tells how long so many percent of all mails take at most from when they were due, \
+             or from when their post began, until they are run."
+        }
+        Workload::Tasks => {
+            "What tasks cost that share a thread or are on two: mails to each other and back, \
+             questions, a life from spawn to stop, memory. Less is better. A bar, or a dot on a log \
+             axis, is the median round; its whisker goes from the smallest round to the largest. The \
+             curves are over all rounds: how long so many percent take at most."
         }
     }
 }
@@ -121,10 +136,7 @@ fn charts(group: &Group<'_>, workload: Workload, palette: &Palette) -> Markup {
         _ if first.is_some_and(|series| series.case.is_open_loop()) => {
             all_curves(all, true, palette)
         }
-        Workload::Throughput | Workload::Idle | Workload::Mail | Workload::Loop => {
-            all_bars(all, true, palette)
-        }
-        Workload::Rtt => html! {
+        _ if first.is_some_and(|series| series.case.times_each()) => html! {
             (all_bars(all, false, palette))
             (all_curves(all, true, palette))
         },
@@ -132,6 +144,7 @@ fn charts(group: &Group<'_>, workload: Workload, palette: &Palette) -> Markup {
         Workload::Cores => html! {
             @for chart in all { (heat::table(chart)) (flags::list(&chart.series)) }
         },
+        _ => all_bars(all, true, palette),
     }
 }
 

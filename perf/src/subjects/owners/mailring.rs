@@ -1,7 +1,7 @@
 //! Our processor: with mails, which are closures stored in place, and with letters that are an enum.
 
 use super::{Owner, count};
-use crate::case::{Case, Part};
+use crate::case::{Case, Part, Workload};
 use crate::clock::Ticks;
 use crate::measure::mail::{self, Ledger};
 use crate::measure::turns::{self, timed};
@@ -183,6 +183,7 @@ impl Owner for Mails {
     const NAME: &'static str = "mailring-mail";
     const ABOUT: &'static str = "our processor, closures in place";
     const PACKAGE: &'static str = "mailring";
+    const WORKLOADS: &'static [Workload] = &[Workload::Mail, Workload::Loop, Workload::Wake];
     const PARTS: &'static [Part] = &[
         Part::AcrossCores,
         Part::SelfPost,

@@ -13,12 +13,15 @@ use crate::registry::{Abilities, Measured, Registry, Role, RoundError, Unfit};
 use std::marker::PhantomData;
 
 /// One who runs mails.
-trait Owner: 'static {
+pub(super) trait Owner: 'static {
     const NAME: &'static str;
     const ABOUT: &'static str;
     const PACKAGE: &'static str;
     /// Whether it sleeps where there is no mail.
     const BLOCKS: bool = true;
+    const ROLE: Role = Role::Owner;
+    /// Of which kinds what it has a part in is.
+    const WORKLOADS: &'static [Workload] = &[Workload::Mail, Workload::Loop];
     /// What it has a part in.
     const PARTS: &'static [Part];
     /// Which of ours it is compared with, where that depends on what it posts.
@@ -50,7 +53,7 @@ pub(super) fn with_all(registry: Registry) -> Registry {
 
 struct Of<S>(PhantomData<fn() -> S>);
 
-fn measured<S: Owner>() -> impl Measured {
+pub(super) fn measured<S: Owner>() -> impl Measured {
     Of::<S>(PhantomData)
 }
 
@@ -69,7 +72,7 @@ impl<S: Owner> Measured for Of<S> {
 
     fn abilities(&self) -> Abilities {
         Abilities {
-            role: Role::Owner,
+            role: S::ROLE,
             many_producers: true,
             batches: false,
             blocks: S::BLOCKS,
@@ -80,13 +83,20 @@ impl<S: Owner> Measured for Of<S> {
     fn reference(&self, workload: Workload) -> &'static str {
         match workload {
             Workload::Loop => "mailring-mail",
+            Workload::Wake | Workload::Tasks => "mailring-task",
             _ => S::REFERENCE,
         }
     }
 
     fn fits(&self, case: &Case) -> Result<(), Unfit> {
         match case.part {
-            Some(part) if S::PARTS.contains(&part) && case.mode == Mode::AsShipped => Ok(()),
+            Some(part)
+                if S::WORKLOADS.contains(&case.workload)
+                    && S::PARTS.contains(&part)
+                    && case.mode == Mode::AsShipped =>
+            {
+                Ok(())
+            }
             Some(_) => Err(Unfit::NoOwner),
             None => Err(Unfit::NoQueue),
         }
