@@ -38,7 +38,7 @@ pub struct Builder {
     owner_wait: Option<Box<dyn WaitStrategy>>,
     cpus: Option<Cpus>,
     hook: Option<Box<dyn Fn() + Send + Sync>>,
-    places: Option<usize>,
+    lean: bool,
 }
 
 impl Builder {
@@ -62,7 +62,7 @@ impl Builder {
             owner_wait: None,
             cpus: None,
             hook: None,
-            places: None,
+            lean: false,
         }
     }
 
@@ -140,11 +140,13 @@ impl Builder {
         self
     }
 
-    /// How many places for those who wait for room are made in advance, in each lane: 16 without this.
-    /// Later ones are made when somebody waits.
+    /// A small mailbox. Nothing is made in advance that may never be needed: places for those who wait
+    /// for room, the owner's memory for a batch and for markers; it is allocated when it is needed for
+    /// the first time. And markers do not keep apart in memory: posts of several at once, by several
+    /// threads, get in each other's way.
     #[must_use]
-    pub fn places(mut self, ready: usize) -> Self {
-        self.places = Some(ready);
+    pub fn lean(mut self) -> Self {
+        self.lean = true;
         self
     }
 
@@ -164,9 +166,9 @@ impl Builder {
             .reserved(self.urgent_markers)
             .producer_wait(sender_wait)
             .consumer_wait(owner_wait);
-        if let Some(ready) = self.places {
-            main = main.places(ready);
-            urgent = urgent.places(ready);
+        if self.lean {
+            main = main.lean();
+            urgent = urgent.lean();
         }
         if let Some(hook) = self.hook {
             main = main.wake_by(hook);
@@ -186,6 +188,7 @@ impl Builder {
             [self.markers, self.urgent_markers],
             self.batch_max,
             self.hidden_max,
+            self.lean,
         );
         Ok((sender, mailbox))
     }

@@ -36,7 +36,7 @@ impl<T> Vacant<'_, T> {
 }
 
 impl<T> Fifo<T> {
-    const FIRST_SLOTS: usize = 16;
+    const FIRST_SLOTS: usize = 8;
 
     pub(super) fn with_capacity(capacity: usize) -> Self {
         let mut fifo = Self {
@@ -44,7 +44,9 @@ impl<T> Fifo<T> {
             first: 0,
             end: 0,
         };
-        fifo.grow_to(capacity.next_power_of_two());
+        if capacity > 0 {
+            fifo.grow_to(capacity.next_power_of_two());
+        }
         fifo
     }
 

@@ -152,7 +152,7 @@ pub(super) struct Markers<O> {
 impl<O> Markers<O> {
     pub(super) fn new(max: [usize; 2]) -> Self {
         Self {
-            entries: Vec::with_capacity(max[0] + max[1]),
+            entries: Vec::new(),
             max,
             has_ended: false,
         }

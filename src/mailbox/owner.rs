@@ -49,12 +49,17 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         markers_max: [usize; 2],
         batch_max: usize,
         hidden_max: usize,
+        lean: bool,
     ) -> Self {
         // As many as the rings hold, and an urgent one of the owner's own: moving them allocates
         // nothing.
         let most = main.capacity() + markers_max[0];
         let most_urgent = urgent.capacity() + markers_max[1] + 1;
-        let queues = Queues::new(batch_max.min(most), most_urgent, hidden_max);
+        let queues = if lean {
+            Queues::new(0, 0, hidden_max)
+        } else {
+            Queues::new(batch_max.min(most), most_urgent, hidden_max)
+        };
         Self {
             main,
             urgent,

@@ -83,7 +83,7 @@ impl TaskBuilder {
                 .urgent_capacity(Self::URGENT_CAPACITY)
                 .markers(Self::MARKERS)
                 .urgent_markers(Self::URGENT_MARKERS)
-                .places(0),
+                .lean(),
             on_failure: OnFailure::default(),
             failure_hook: None,
             time_letters: false,

@@ -2,11 +2,11 @@
 
 use super::claim::Limit;
 use super::owner::Owner;
-use super::shared::{Cold, Fixed, Ring};
+use super::shared::{Cold, Fixed, Pending, Ring};
 use super::slots::Slots;
 use super::{Consumer, Producer};
 use crate::ring::builder;
-use crate::ring::capacity::{self, CapacityError};
+use crate::ring::capacity::CapacityError;
 use crate::sync::{Arc, AtomicU64, AtomicUsize, Counter};
 use crate::wait::{Hook, Line, Sleeper};
 use crossbeam_utils::CachePadded;
@@ -19,7 +19,7 @@ pub type Builder = builder::Builder<Options>;
 pub struct Options {
     reserved: usize,
     rights: usize,
-    places: Option<usize>,
+    lean: bool,
     start: u64,
     hook: Option<Hook>,
 }
@@ -55,10 +55,11 @@ impl Builder {
         self
     }
 
-    /// How many places in the line for room are made in advance.
+    /// A small ring: no places in the line for room are made in advance, and the reservations' words
+    /// lie close together.
     #[must_use]
-    pub(crate) fn places(mut self, ready: usize) -> Self {
-        self.kind.places = Some(ready);
+    pub(crate) fn lean(mut self) -> Self {
+        self.kind.lean = true;
         self
     }
 
@@ -89,26 +90,24 @@ impl Builder {
         let Options {
             reserved,
             rights,
-            places,
+            lean,
             start,
             hook,
         } = options;
         let slots = Slots::new(config.capacity, reserved.saturating_add(rights), start)?;
-        let pending = capacity::allocate(config.capacity, reserved, |_| {
-            CachePadded::new(AtomicU64::new(0))
-        })?;
+        let pending = Pending::new(config.capacity, reserved, lean)?;
         let ring = Arc::new(Ring {
             tail: CachePadded::new(AtomicU64::new(start)),
             head: CachePadded::new(AtomicU64::new(start)),
             fixed: CachePadded::new(Fixed {
                 slots,
                 config,
-                reserved: pending,
+                pending,
             }),
             cold: CachePadded::new(Cold {
                 producers: AtomicUsize::new(1),
                 sleeper: Sleeper::new(hook),
-                line: Line::with_places(places.unwrap_or(Line::READY)),
+                line: Line::with_places(if lean { 0 } else { Line::READY }),
                 producer_waits: Counter::default(),
             }),
         });

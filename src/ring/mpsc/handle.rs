@@ -264,6 +264,18 @@ pub struct WeakProducer<T> {
 }
 
 impl<T> WeakProducer<T> {
+    /// How many letters the ring holds, as [`Producer::len`], but those of reservations included.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.ring.held()
+    }
+
+    /// As [`Producer::counters`].
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        protocol::Ring::counters(&*self.ring)
+    }
+
     /// Has a consumer that sleeps in [`Consumer::wait_unless`] look again: what was written before
     /// this is seen by what it looks for besides letters. Costs one locked instruction where the
     /// consumer is awake, and, unlike a [`kick`](Producer::kick), leaves no trace there.

@@ -54,6 +54,14 @@ impl Owner {
             nap: Self::FIRST_NAP,
         }
     }
+
+    fn owed(&self) -> bool {
+        #[cfg(mailring_loom)]
+        if crate::sync::order::is_weakened("owed") {
+            return false;
+        }
+        self.owed
+    }
 }
 
 impl<T> Ring<T> {
@@ -305,7 +313,7 @@ impl<T> Ring<T> {
             owner.asleep = 0;
             owner.owed = true;
         }
-        if owner.owed {
+        if owner.owed() {
             return Err(Owed);
         }
         if owner.asleep != 0 {
@@ -326,6 +334,10 @@ impl<T> Ring<T> {
 
     /// The hook was called for the rest of this owner that was ended last.
     pub(super) fn called(&self, owner: &mut Owner) {
+        debug_assert!(
+            owner.owed || owner.asleep & RESTING != 0,
+            "R11: called for no rest"
+        );
         owner.owed = false;
         if owner.asleep & RESTING != 0 {
             owner.asleep = 0;
@@ -337,7 +349,7 @@ impl<T> Ring<T> {
         if owner.asleep != 0 {
             self.end_park(owner);
         }
-        owner.owed
+        owner.owed()
     }
 
     /// Whether nothing was posted that is not taken: nobody's letter is between claim and take.
@@ -360,11 +372,16 @@ impl<T> Ring<T> {
     }
 
     pub(super) fn letters(&self) -> usize {
+        self.held().min(self.capacity() as usize)
+    }
+
+    /// Letters accepted and not released, those of reservations included.
+    pub(super) fn held(&self) -> usize {
         // Acquire: pairs with Release in `release`, head first: the tail read after it is not
         // older, so the difference is never negative.
         let head = self.head.load(order!(a, Acquire)) & RELEASED;
         // Acquire: pairs with claims, so that this thread's own posts count.
         let tail = self.tail.load(order!(t, Acquire));
-        Self::distance(tail, head).min(self.capacity()) as usize
+        Self::distance(tail, head) as usize
     }
 }

@@ -34,7 +34,7 @@ pub enum ReservedPost<T> {
 
 impl<T> Reservation<T> {
     fn of(ring: &Arc<Ring<T>>, index: usize) -> Option<Self> {
-        (index < ring.fixed.reserved.len()).then(|| Self {
+        (index < ring.fixed.pending.count()).then(|| Self {
             ring: Arc::clone(ring),
             index,
         })
@@ -60,7 +60,7 @@ impl<T> Reservation<T> {
         if self.ring.is_closed() {
             return Err(Closed(letter));
         }
-        let pending = &self.ring.fixed.reserved[self.index];
+        let pending = self.ring.fixed.pending.word(self.index);
         // AcqRel: pairs with the clear in `settle`, also when it is pending already: what this
         // poster wrote is seen by the run that stands for it. Counted, never wrapping: 2^64 posts.
         if pending.fetch_add(1, order!(m, AcqRel)) != IDLE {
@@ -105,7 +105,11 @@ impl<T> Consumer<T> {
     pub fn unsettled(&self, index: usize) -> u64 {
         // Release: pairs with the count in `post`. It writes what it reads, but it writes: a post is
         // counted before it and seen here, or comes after it and sees the close.
-        self.ring.fixed.reserved[index].fetch_add(0, order!(m2, Release))
+        self.ring
+            .fixed
+            .pending
+            .word(index)
+            .fetch_add(0, order!(m2, Release))
     }
 
     /// Makes reservation `index` free to be posted again: releases the room of what was taken,
@@ -124,7 +128,11 @@ impl<T> Consumer<T> {
         self.ring.release_taken(&mut self.side);
         // AcqRel: pairs with the count in `post`; the poster that finds it cleared reuses the slot,
         // and what earlier posters wrote is seen from here on.
-        self.ring.fixed.reserved[index].swap(IDLE, order!(m1, AcqRel))
+        self.ring
+            .fixed
+            .pending
+            .word(index)
+            .swap(IDLE, order!(m1, AcqRel))
     }
 }
 

@@ -6,6 +6,7 @@
 
 use super::slots::Slots;
 use super::words::{RELEASED, SEQUENCE};
+use crate::ring::capacity::{self, CapacityError};
 use crate::ring::leftovers::drop_in_slots;
 use crate::ring::protocol::Config;
 use crate::sync::{AtomicU64, AtomicUsize, Counter};
@@ -24,7 +25,41 @@ pub struct Ring<T> {
 pub(super) struct Fixed<T> {
     pub(super) slots: Slots<T>,
     pub(super) config: Config,
-    pub(super) reserved: Box<[CachePadded<AtomicU64>]>,
+    pub(super) pending: Pending,
+}
+
+/// The pending words of the reservations: each on lines of its own, or close together.
+pub(super) struct Pending {
+    words: Box<[AtomicU64]>,
+    stride: usize,
+}
+
+impl Pending {
+    const STRIDE: usize = size_of::<CachePadded<AtomicU64>>() / size_of::<AtomicU64>();
+
+    pub(super) fn new(capacity: usize, count: usize, close: bool) -> Result<Self, CapacityError> {
+        let stride = if close || cfg!(mailring_loom) {
+            1
+        } else {
+            Self::STRIDE
+        };
+        let words = capacity::allocate(capacity, count.saturating_mul(stride), |_| {
+            AtomicU64::new(0)
+        })?;
+        Ok(Self { words, stride })
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.words.len() / self.stride
+    }
+
+    /// The word of reservation `index`.
+    ///
+    /// # Panics
+    /// If there is no such reservation.
+    pub(super) fn word(&self, index: usize) -> &AtomicU64 {
+        &self.words[index * self.stride]
+    }
 }
 
 /// Touched when handles come and go, and when somebody waits.
