@@ -43,6 +43,10 @@ mod engine;
 mod engine_builder;
 #[cfg(any(not(mailring_loom), mailring_shuttle))]
 mod engine_handle;
+#[cfg(all(target_os = "linux", not(mailring_loom)))]
+mod event_fd;
+#[cfg(all(target_os = "linux", not(mailring_loom)))]
+mod fd_processor;
 mod files;
 mod handle;
 mod here;
@@ -93,6 +97,10 @@ pub use engine::{Engine, EngineWarning};
 pub use engine_builder::{BuildError, EngineBuilder};
 #[cfg(any(not(mailring_loom), mailring_shuttle))]
 pub use engine_handle::EngineHandle;
+#[cfg(all(target_os = "linux", not(mailring_loom)))]
+pub use event_fd::{EventFd, EventFdError};
+#[cfg(all(target_os = "linux", not(mailring_loom)))]
+pub use fd_processor::{FdBuildError, FdProcessor, FdTurnError};
 pub use files::{Unread, UnreadReason};
 pub use handle::TaskHandle;
 pub use hooks::{Stuck, TaskEvent, ThreadInfo};

@@ -62,6 +62,7 @@ const OWNERS_OF_UNSAFE: &[&str] = &[
     "src/sync/futex.rs",
     "src/sync/prefetch.rs",
     "src/sync/store_load.rs",
+    "src/task/event_fd.rs",
     "src/task/mask.rs",
     "src/task/port.rs",
     "src/wait/handoff.rs",
