@@ -353,6 +353,11 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
         self.link.stats.read(now, self.sender.counters())
     }
 
+    /// Ordinary letters that wait in the mailbox's ring just now.
+    pub(crate) fn waiting(&self) -> usize {
+        self.sender.len()
+    }
+
     /// Whether the mailbox takes no more letters.
     #[must_use]
     pub fn is_closed(&self) -> bool {

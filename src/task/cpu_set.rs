@@ -145,6 +145,22 @@ impl FromStr for CpuSet {
     }
 }
 
+/// As its list form.
+#[cfg(feature = "serde")]
+impl serde::Serialize for CpuSet {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for CpuSet {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let list = String::deserialize(deserializer)?;
+        list.parse().map_err(serde::de::Error::custom)
+    }
+}
+
 impl FromIterator<usize> for CpuSet {
     fn from_iter<I: IntoIterator<Item = usize>>(cpus: I) -> Self {
         Self(cpus.into_iter().collect())

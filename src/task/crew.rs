@@ -144,6 +144,7 @@ impl Crew {
             turns = turns.wrapping_add(1);
             if turns.is_multiple_of(LOOK_AT_HOT_EVERY) {
                 self.list_hot();
+                self.stats.has_listed(here::listed());
             }
             if let Some(index) = here::next() {
                 self.turn(index);
@@ -297,6 +298,7 @@ impl Crew {
     /// Nothing to do: looks a while, as the strategy says, then sleeps.
     fn wait(&mut self) {
         let deadline = self.deadline();
+        self.stats.has_listed(0);
         let Self {
             ready,
             hot,

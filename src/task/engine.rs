@@ -8,8 +8,10 @@ use super::here;
 use super::hooks::ThreadInfo;
 use super::hub::Hub;
 use super::hub_ref::HubRef;
+use super::io_pool::IoPool;
 use super::pin_error::PinError;
 use super::shutdown::{Ending, Report, Shutdown, ShutdownError};
+use super::snapshot::EngineSnapshot;
 use super::spawn::TaskBuilder;
 use super::spawn_error::SpawnError;
 use super::warning::Warning;
@@ -113,11 +115,27 @@ impl Engine {
         &self.warnings
     }
 
+    /// What the engine, its threads and its tasks have done so far; stops none of them.
+    #[must_use]
+    pub fn snapshot(&self) -> EngineSnapshot {
+        EngineSnapshot::take(&self.hub)
+    }
+
+    /// The engine's pool for work that blocks; no thread of it is started before the first job.
+    ///
+    /// It is closed by the shutdown when all tasks have ended. In one that drains, jobs that were
+    /// accepted are run until the time is over; what was not started then, or when one does not
+    /// drain, is dropped, and the [`Report`] tells how much.
+    #[must_use]
+    pub fn io(&self) -> &IoPool {
+        &self.hub.io
+    }
+
     /// Ends the engine, and waits for that. Called again, it hastens a shutdown that has begun, or
     /// returns the report of one that is done.
     ///
     /// # Errors
-    /// [`ShutdownError::Stuck`] where a task does not end; [`ShutdownError::WouldDeadlock`] on one
+    /// [`ShutdownError::Stuck`] where a task, or a job of the I/O pool, does not end; [`ShutdownError::WouldDeadlock`] on one
     /// of the engine's own threads, where the shutdown only begins.
     pub fn shutdown(&self, shutdown: Shutdown) -> Result<Report, ShutdownError> {
         self.hub.begin_shutdown(shutdown);
@@ -159,10 +177,10 @@ impl Engine {
         if let Some(steward) = steward {
             let _panic = steward.join();
         }
-        if report.stuck.is_empty() {
-            Ok(report)
-        } else {
+        if report.goes_on() {
             Err(ShutdownError::Stuck(report))
+        } else {
+            Ok(report)
         }
     }
 }

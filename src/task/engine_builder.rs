@@ -4,6 +4,7 @@ use super::crew::Crew;
 use super::engine::{Engine, EngineWarning};
 use super::hooks::{Hooks, Stuck, TaskEvent, ThreadInfo};
 use super::hub::{Crewed, Hub, Tasks, Watched};
+use super::io_pool::{IoBuildError, IoBuilder, IoPool};
 use super::pin_error::{OnPinFailure, PinError};
 use super::placement::Placement;
 use super::placement_error::PlacementError;
@@ -57,6 +58,8 @@ pub enum BuildError {
         /// The name.
         name: Box<str>,
     },
+    /// Its pool for blocking work cannot be like this.
+    Io(IoBuildError),
 }
 
 impl fmt::Display for BuildError {
@@ -70,6 +73,7 @@ impl fmt::Display for BuildError {
             Self::Zero { what } => write!(f, "an engine needs at least one {what}"),
             Self::Capacity(error) => write!(f, "so many tasks a thread are too many: {error}"),
             Self::SameSlot { name } => write!(f, "two slots of a thread are called {name}"),
+            Self::Io(error) => error.fmt(f),
         }
     }
 }
@@ -81,6 +85,7 @@ impl core::error::Error for BuildError {
             Self::Pin { error, .. } => Some(error),
             Self::Thread { error, .. } => Some(error),
             Self::Capacity(error) => Some(error),
+            Self::Io(error) => Some(error),
             Self::Zero { .. } | Self::SameSlot { .. } => None,
         }
     }
@@ -100,6 +105,7 @@ pub struct EngineBuilder {
     tasks_max: usize,
     hooks: Hooks,
     cancel_timeout: Duration,
+    io: IoBuilder,
 }
 
 impl EngineBuilder {
@@ -119,6 +125,7 @@ impl EngineBuilder {
             tasks_max: Self::TASKS_MAX,
             hooks: Hooks::default(),
             cancel_timeout: Self::CANCEL_TIMEOUT,
+            io: IoPool::builder(),
         }
     }
 
@@ -226,6 +233,19 @@ impl EngineBuilder {
         self
     }
 
+    /// How many threads the pool for blocking work, [`Engine::io`], has at most; 4 without this. They
+    /// are started when they are needed, and called `name-io-0`, `name-io-1` and so on.
+    pub fn io_threads(mut self, count: usize) -> Self {
+        self.io = self.io.threads(count);
+        self
+    }
+
+    /// How many jobs may wait for a thread of that pool; 128 without this.
+    pub fn io_queue(mut self, jobs: usize) -> Self {
+        self.io = self.io.queue(jobs);
+        self
+    }
+
     /// Starts the threads.
     ///
     /// # Errors
@@ -257,6 +277,9 @@ impl EngineBuilder {
 
     fn start(self, plan: Plan) -> Result<Engine, BuildError> {
         let count = plan.threads().get();
+        let steward = Arc::new(Parker::new());
+        let io = self.io.name(format!("{}-io", self.name));
+        let io = io.build_telling(&steward).map_err(BuildError::Io)?;
         let name = |thread: usize| format!("{}-{thread}", self.name);
         let infos = plan.iter().enumerate().map(|(index, cpus)| ThreadInfo {
             index,
@@ -299,15 +322,18 @@ impl EngineBuilder {
         let mut warnings: Vec<_> = plan_warnings.map(EngineWarning::Plan).collect();
         warnings.append(&mut started.warnings);
         let hub = PlainArc::new(Hub {
+            name: self.name.as_str().into(),
+            started: Instant::now(),
             crews: core::mem::take(&mut started.crews),
             hooks: Arc::clone(&setup.hooks),
             clock: self.clock,
             tasks: Mutex::new(Tasks::default()),
             watched: Mutex::new(Watched::default()),
             ending: Mutex::new(Ending::default()),
-            steward: Parker::new(),
+            steward,
             cancel_timeout: self.cancel_timeout,
             threads: Mutex::new(core::mem::take(&mut started.handles)),
+            io,
         });
         let watching = PlainArc::clone(&hub);
         let steward = spawn_named(&format!("{}-steward", self.name), move || {
@@ -396,7 +422,6 @@ fn run(setup: &Setup, thread: usize, answer: Answer<Ready>) {
         driver: this_thread().get(),
         slots: Slots::new(&[]),
         stats: Arc::clone(&crew.stats),
-        started: Instant::now(),
     };
     let _gone = answer.send(Ok((crewed, warning)));
     crew.run();

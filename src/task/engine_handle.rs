@@ -2,10 +2,15 @@
 
 use super::context::Context;
 use super::handle::TaskHandle;
+use super::hub::Hub;
 use super::hub_ref::HubRef;
+use super::io_pool::IoPool;
 use super::shutdown::Shutdown;
+use super::snapshot::EngineSnapshot;
 use super::spawn::TaskBuilder;
 use super::spawn_error::SpawnError;
+use crate::sync::PlainArc;
+use core::ops::Deref;
 
 /// An engine, as those reach it who do not own it; `Clone + Send + Sync`.
 ///
@@ -37,10 +42,38 @@ impl EngineHandle {
         TaskBuilder::new(self.hub.clone(), name)
     }
 
+    /// As [`Engine::snapshot`](super::Engine::snapshot); `None` where the engine is gone.
+    #[must_use]
+    pub fn snapshot(&self) -> Option<EngineSnapshot> {
+        Some(EngineSnapshot::take(&*self.hub.hub()?))
+    }
+
+    /// As [`Engine::io`](super::Engine::io); `None` where the engine is gone.
+    #[must_use]
+    pub fn io(&self) -> Option<EngineIo> {
+        Some(EngineIo {
+            hub: self.hub.hub()?,
+        })
+    }
+
     /// Begins to end the engine, and does not wait for it: for its own tasks.
     pub fn begin_shutdown(&self, shutdown: Shutdown) {
         if let Some(hub) = self.hub.hub() {
             hub.begin_shutdown(shutdown);
         }
+    }
+}
+
+/// An engine's pool for blocking work, for those who do not own the engine.
+#[derive(Debug)]
+pub struct EngineIo {
+    hub: PlainArc<Hub>,
+}
+
+impl Deref for EngineIo {
+    type Target = IoPool;
+
+    fn deref(&self) -> &IoPool {
+        &self.hub.io
     }
 }

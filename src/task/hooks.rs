@@ -91,7 +91,7 @@ pub(super) struct Hooks {
 
 impl Hooks {
     /// Calls `hook`, and counts a panic of it.
-    fn call(&self, hook: impl FnOnce()) {
+    pub(super) fn call(&self, hook: impl FnOnce()) {
         if catch_unwind(AssertUnwindSafe(hook)).is_err() {
             self.panics.increment();
         }

@@ -1,19 +1,24 @@
 //! What all threads of an engine share: where its crews are, which tasks live, and how it ends.
 
 use super::hooks::{Hooks, Stuck};
+use super::io_pool::IoPool;
 use super::life::Life;
 use super::outcome::Outcome;
 use super::port::Port;
 use super::shutdown::{Ending, Report, Shutdown};
 use super::slots::Slots;
+use super::state::TaskState;
 use super::watch::CrewStats;
 use crate::sync::{Arc, JoinHandle, Mutex, Parker, SharedClock};
 use core::time::Duration;
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::time::Instant;
 
 /// See above.
 pub(crate) struct Hub {
+    pub(super) name: Box<str>,
+    pub(super) started: Instant,
     pub(super) crews: Vec<Crewed>,
     pub(super) hooks: Arc<Hooks>,
     pub(super) clock: SharedClock,
@@ -21,9 +26,10 @@ pub(crate) struct Hub {
     pub(super) watched: Mutex<Watched>,
     pub(super) ending: Mutex<Ending>,
     /// Has the steward look.
-    pub(super) steward: Parker,
+    pub(super) steward: Arc<Parker>,
     pub(super) cancel_timeout: Duration,
     pub(super) threads: Mutex<Vec<JoinHandle<()>>>,
+    pub(super) io: IoPool,
 }
 
 /// One thread of the engine, as others reach it.
@@ -33,7 +39,6 @@ pub(super) struct Crewed {
     pub(super) driver: u64,
     pub(super) slots: Slots,
     pub(super) stats: Arc<CrewStats>,
-    pub(super) started: Instant,
 }
 
 /// The tasks that have not ended.
@@ -41,8 +46,30 @@ pub(super) struct Crewed {
 pub(super) struct Tasks {
     pub(super) live: BTreeMap<u64, Arc<Life>>,
     pub(super) spawned: u64,
+    /// Of those, the ones that were not after all.
+    pub(super) refused: u64,
+    pub(super) ended: Ended,
     /// No more are taken in.
     pub(super) closed: bool,
+}
+
+/// How many tasks have ended, and how.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Ended {
+    pub(super) finished: u64,
+    pub(super) canceled: u64,
+    pub(super) failed: u64,
+}
+
+impl Ended {
+    fn add(&mut self, state: TaskState) {
+        match state {
+            TaskState::Finished => self.finished += 1,
+            TaskState::Canceled => self.canceled += 1,
+            TaskState::Failed => self.failed += 1,
+            _ => debug_assert!(false, "no end: {state}"),
+        }
+    }
 }
 
 /// Tasks that were told to end and have not, by when to report them.
@@ -80,16 +107,23 @@ impl Hub {
     /// Whoever waits for a task was told. In a shutdown its end is in the report before the task is no
     /// more to be waited for.
     pub(super) fn has_ended(&self, life: &Life, outcome: Outcome) {
+        let state = outcome.state;
         let is_ending = self.ending.lock().add(outcome);
-        self.forget(life);
+        {
+            let mut tasks = self.tasks.lock();
+            tasks.ended.add(state);
+            tasks.live.remove(&life.id);
+        }
         if is_ending {
             self.steward.unpark();
         }
     }
 
-    /// The task is none of the engine's any more.
+    /// The task was registered, and not spawned after all.
     pub(super) fn forget(&self, life: &Life) {
-        self.tasks.lock().live.remove(&life.id);
+        let mut tasks = self.tasks.lock();
+        tasks.live.remove(&life.id);
+        tasks.refused += 1;
     }
 
     /// The task was told to end: the steward reports it where it goes on for too long.
@@ -148,6 +182,17 @@ impl Hub {
         self.tasks.lock().live.values().map(Arc::clone).collect()
     }
 
+    /// As `lives`, the first `count` after task `after`.
+    pub(super) fn lives_after(&self, after: Option<u64>, count: usize) -> Vec<Arc<Life>> {
+        let after = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let tasks = self.tasks.lock();
+        let lives = tasks.live.range((after, Bound::Unbounded));
+        lives
+            .take(count)
+            .map(|(_, life)| Arc::clone(life))
+            .collect()
+    }
+
     /// Begins to end the engine; a second call can only hasten it.
     pub(super) fn begin_shutdown(&self, shutdown: Shutdown) {
         self.tasks.lock().closed = true;
@@ -172,12 +217,22 @@ impl Hub {
         }
     }
 
+    /// Starts no more jobs of the I/O pool, and drops those that were not started.
+    pub(super) fn drop_jobs(&self) {
+        let unrun = self.io.close_now();
+        self.ending.lock().has_dropped_jobs(unrun.len());
+        for job in unrun {
+            self.hooks.call(move || drop(job));
+        }
+    }
+
     /// What has become of all tasks that ended, and of those that have not.
     pub(super) fn report(&self, now: Instant) -> Report {
         let stuck = self.lives();
         let stuck = stuck.iter().filter_map(|life| stuck_or_live(life, now));
         let stuck = stuck.collect();
-        self.ending.lock().report(stuck)
+        let io_running = self.io.counters().running;
+        self.ending.lock().report(stuck, io_running)
     }
 }
 
@@ -195,7 +250,7 @@ fn describe(life: &Life, since: Duration) -> Stuck {
         name: life.name.clone(),
         attempt: life.attempt,
         thread: life.thread,
-        running: life.remote().and_then(|remote| remote.running()),
+        running: life.running(),
         since,
     }
 }

@@ -255,6 +255,23 @@ impl IoPool {
         self.shared.counters()
     }
 
+    /// Accepts no more jobs, and waits for nothing: those accepted are run.
+    pub(super) fn drain(&self) {
+        self.shared.drain();
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.shared.is_stopped()
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.shared.has_ended()
+    }
+
+    pub(super) fn give_up(&self) {
+        self.shared.give_up();
+    }
+
     fn submit_at<F, T>(&self, job: F, at_full: AtFull) -> Result<Reply<T>, IoError<F>>
     where
         F: FnOnce() -> T + Send + 'static,

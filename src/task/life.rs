@@ -9,8 +9,8 @@
 use super::outcome::{JoinError, Outcome};
 use super::state::{TaskState, Transition};
 use crate::letter::Letter;
-use crate::processor::{Counters, Executor, Failure};
-use crate::sync::{AtomicU32, Mutex, OnceLock, order, this_thread};
+use crate::processor::{Activity, Counters, Executor, Failure};
+use crate::sync::{AtomicU32, Mutex, OnceLock, Tally, order, this_thread};
 use crate::wait::{Answer, ReplyTimeout, reply};
 use core::time::Duration;
 use std::time::Instant;
@@ -21,12 +21,15 @@ pub(super) struct Life {
     pub(super) name: Box<str>,
     pub(super) attempt: u32,
     pub(super) thread: usize,
+    pub(super) spawned: Instant,
     /// The number of the thread that drives it.
     driver: u64,
     state: AtomicU32,
     /// Beside the state: it is to finish.
     finish: AtomicU32,
     cause: Mutex<Option<Failure>>,
+    /// 1 while its state is being built, whatever was asked of it meanwhile.
+    building: Tally,
     /// When it was cancelled or failed from outside.
     asked_to_end: Mutex<Option<Instant>>,
     end: Mutex<End>,
@@ -44,6 +47,8 @@ pub(super) trait Remote: Send + Sync {
     /// Has its thread look at its life.
     fn have_it_look(&self);
     fn counters(&self) -> Counters;
+    /// Letters that wait in its mailbox's ring.
+    fn waiting(&self) -> usize;
     /// What it runs just now, as far as can be told.
     fn running(&self) -> Option<&'static str>;
 }
@@ -57,8 +62,15 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Remote for Executor<O, L> {
         Executor::counters(self)
     }
 
+    fn waiting(&self) -> usize {
+        Executor::waiting(self)
+    }
+
     fn running(&self) -> Option<&'static str> {
-        None
+        match self.activity()? {
+            Activity::Running(what) => Some(what),
+            _ => None,
+        }
     }
 }
 
@@ -69,10 +81,12 @@ impl Life {
             name,
             attempt,
             thread,
+            spawned: Instant::now(),
             driver,
             state: AtomicU32::new(TaskState::Created.word()),
             finish: AtomicU32::new(0),
             cause: Mutex::new(None),
+            building: Tally::default(),
             asked_to_end: Mutex::new(None),
             end: Mutex::new(End::default()),
             remote: OnceLock::new(),
@@ -86,6 +100,12 @@ impl Life {
 
     /// Makes the step from `from` to `to`, unless the task is elsewhere.
     pub(super) fn step(&self, from: TaskState, to: TaskState) -> Transition {
+        // Both steps are its thread's alone, which also tries the second where somebody else came first.
+        match to {
+            TaskState::Initializing => self.building.set(1),
+            TaskState::Running => self.building.set(0),
+            _ => {}
+        }
         // AcqRel / Acquire: pairs with other steps and `state`.
         match self.state.compare_exchange(
             from.word(),
@@ -96,6 +116,14 @@ impl Life {
             Ok(_) => Transition::Made,
             Err(found) => Transition::Not(TaskState::from_word(found)),
         }
+    }
+
+    /// What it runs just now, as far as can be told.
+    pub(super) fn running(&self) -> Option<&'static str> {
+        if self.building.get() == 1 {
+            return Some("initialization");
+        }
+        self.remote().and_then(|remote| remote.running())
     }
 
     /// Steps to `to` from whichever state a task can be ended in.

@@ -73,6 +73,8 @@ mod shutdown;
 #[cfg(any(not(mailring_loom), mailring_shuttle))]
 mod slots;
 #[cfg(any(not(mailring_loom), mailring_shuttle))]
+mod snapshot;
+#[cfg(any(not(mailring_loom), mailring_shuttle))]
 mod spawn;
 #[cfg(any(not(mailring_loom), mailring_shuttle))]
 mod spawn_error;
@@ -81,6 +83,8 @@ mod state;
 #[cfg(any(not(mailring_loom), mailring_shuttle))]
 mod steward;
 mod sysfs;
+#[cfg(any(not(mailring_loom), mailring_shuttle))]
+mod table;
 #[cfg(all(test, not(mailring_loom)))]
 mod tests;
 mod topology;
@@ -96,7 +100,7 @@ pub use engine::{Engine, EngineWarning};
 #[cfg(any(not(mailring_loom), mailring_shuttle))]
 pub use engine_builder::{BuildError, EngineBuilder};
 #[cfg(any(not(mailring_loom), mailring_shuttle))]
-pub use engine_handle::EngineHandle;
+pub use engine_handle::{EngineHandle, EngineIo};
 #[cfg(all(target_os = "linux", not(mailring_loom)))]
 pub use event_fd::{EventFd, EventFdError};
 #[cfg(all(target_os = "linux", not(mailring_loom)))]
@@ -115,6 +119,8 @@ pub use placement_error::PlacementError;
 pub use plan::Plan;
 #[cfg(any(not(mailring_loom), mailring_shuttle))]
 pub use shutdown::{Report, Shutdown, ShutdownError};
+#[cfg(any(not(mailring_loom), mailring_shuttle))]
+pub use snapshot::{EngineSnapshot, TaskSnapshot, ThreadSnapshot};
 #[cfg(any(not(mailring_loom), mailring_shuttle))]
 pub use spawn::TaskBuilder;
 #[cfg(any(not(mailring_loom), mailring_shuttle))]

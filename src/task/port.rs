@@ -7,6 +7,7 @@
 //!     that.
 
 use super::crew::Crew;
+use crate::ring::Counters;
 use crate::ring::mpsc;
 use crate::sync::{Arc, AtomicU32, AtomicUsize, Mutex};
 use core::sync::atomic::Ordering::Relaxed;
@@ -102,6 +103,11 @@ impl Port {
     pub(super) fn tasks(&self) -> usize {
         // Relaxed: a count.
         self.shared.tasks.load(Relaxed)
+    }
+
+    /// How many indices wait in the ready ring, and what has happened at it.
+    pub(super) fn ready(&self) -> (usize, Counters) {
+        (self.ready.held(), self.ready.counters())
     }
 
     pub(super) fn tasks_max(&self) -> usize {

@@ -28,7 +28,7 @@ impl Shutdown {
     }
 
     /// Every task runs what it has accepted, and finishes; those that have not after `time` are
-    /// cancelled.
+    /// cancelled. When all have ended, so do the jobs of the I/O pool, in what is left of the time.
     #[must_use]
     pub const fn drain_within(time: Duration) -> Self {
         Self {
@@ -37,7 +37,7 @@ impl Shutdown {
         }
     }
 
-    /// How long to wait for tasks that were cancelled and go on; 30 seconds without this. Their
+    /// How long to wait for tasks that were cancelled and go on, and for jobs that run; 30 seconds without this. Their
     /// threads are left to themselves then.
     #[must_use]
     pub const fn grace(mut self, time: Duration) -> Self {
@@ -60,6 +60,10 @@ pub struct Report {
     pub stuck: Vec<Stuck>,
     /// The time to drain was over before all was.
     pub timed_out: bool,
+    /// Jobs of the engine's I/O pool that were accepted and not started; they were dropped.
+    pub io_dropped: usize,
+    /// Jobs of that pool that did not end; their threads are left to themselves.
+    pub io_running: usize,
 }
 
 impl Report {
@@ -72,14 +76,19 @@ impl Report {
             .sum()
     }
 
-    /// Whether every task has finished, and every letter was run.
+    /// Whether every task has finished, and every letter and job was run.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         let all_finished = self
             .outcomes
             .iter()
             .all(|outcome| outcome.state == TaskState::Finished);
-        self.stuck.is_empty() && all_finished && self.undelivered() == 0
+        !self.goes_on() && all_finished && self.undelivered() == 0 && self.io_dropped == 0
+    }
+
+    /// Whether something of the engine goes on.
+    pub(super) fn goes_on(&self) -> bool {
+        !self.stuck.is_empty() || self.io_running > 0
     }
 }
 
@@ -100,6 +109,12 @@ impl fmt::Display for Report {
             count(TaskState::Failed),
             self.undelivered()
         )?;
+        if self.io_dropped > 0 {
+            write!(f, "; {} I/O jobs dropped", self.io_dropped)?;
+        }
+        if self.io_running > 0 {
+            write!(f, "; {} I/O jobs go on", self.io_running)?;
+        }
         for stuck in &self.stuck {
             write!(f, "; {stuck}")?;
         }
@@ -111,7 +126,8 @@ impl fmt::Display for Report {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ShutdownError {
-    /// Tasks go on that were told to end; their threads are left to themselves.
+    /// Tasks, or jobs of the I/O pool, go on that were told to end; their threads are left to
+    /// themselves.
     Stuck(Report),
     /// The calling thread is the engine's own. The shutdown has begun, and goes on when the letter
     /// that asked for it is done.
@@ -121,7 +137,7 @@ pub enum ShutdownError {
 impl fmt::Display for ShutdownError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Stuck(report) => write!(f, "tasks go on: {report}"),
+            Self::Stuck(report) => write!(f, "not all has ended: {report}"),
             Self::WouldDeadlock => f.write_str(
                 "the shutdown has begun, and cannot be waited for on a thread of the engine",
             ),
@@ -137,9 +153,11 @@ pub(super) enum Ending {
     No {
         waiting: Vec<Answer<Report>>,
     },
-    /// Tasks finish until the deadline, then they are cancelled; after another they are left.
+    /// Tasks finish until the deadline, then they are cancelled; after another they are left. `drains`:
+    /// the first of them has not passed.
     Begun {
         drained_by: Option<Instant>,
+        drains: bool,
         grace: Duration,
         left_by: Option<Instant>,
         report: Report,
@@ -169,6 +187,7 @@ impl Ending {
                 let waiting = core::mem::take(waiting);
                 *self = Self::Begun {
                     drained_by,
+                    drains: !shutdown.is_now(),
                     grace: shutdown.grace,
                     left_by,
                     report: Report::default(),
@@ -178,10 +197,12 @@ impl Ending {
             }
             Self::Begun {
                 drained_by: before,
-                left_by: left_before @ None,
+                drains: drains @ true,
+                left_by: left_before,
                 ..
             } if shutdown.is_now() => {
                 *before = None;
+                *drains = false;
                 *left_before = left_by;
                 true
             }
@@ -200,11 +221,19 @@ impl Ending {
         }
     }
 
-    pub(super) fn report(&self, stuck: Vec<Stuck>) -> Report {
+    /// Jobs of the I/O pool were dropped.
+    pub(super) fn has_dropped_jobs(&mut self, count: usize) {
+        if let Self::Begun { report, .. } = self {
+            report.io_dropped += count;
+        }
+    }
+
+    pub(super) fn report(&self, stuck: Vec<Stuck>, io_running: usize) -> Report {
         match self {
             Self::No { .. } => Report::default(),
             Self::Begun { report, .. } | Self::Done(report) => Report {
                 stuck,
+                io_running,
                 ..report.clone()
             },
         }

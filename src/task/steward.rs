@@ -14,7 +14,11 @@ enum Todo {
     Wait(Option<Instant>),
     /// The time to drain is over.
     CancelAll,
-    /// Every task has ended, or was waited for long enough.
+    /// Every task has ended, and the jobs of the I/O pool are still to be run.
+    DrainJobs,
+    /// Every task has ended, and no more jobs are to be started.
+    DropJobs,
+    /// All has ended, or was waited for long enough.
     Finish,
 }
 
@@ -34,6 +38,14 @@ pub(super) fn watch(hub: &PlainArc<Hub>) {
                 }
                 continue;
             }
+            Todo::DrainJobs => {
+                hub.io.drain();
+                continue;
+            }
+            Todo::DropJobs => {
+                hub.drop_jobs();
+                continue;
+            }
             Todo::Wait(next) => next,
         };
         let next = [next_stuck, next].into_iter().flatten().min();
@@ -46,6 +58,7 @@ fn todo(hub: &Hub, now: Instant) -> Todo {
     let mut ending = hub.ending.lock();
     let Ending::Begun {
         drained_by,
+        drains,
         grace,
         left_by,
         report,
@@ -54,19 +67,26 @@ fn todo(hub: &Hub, now: Instant) -> Todo {
     else {
         return Todo::Wait(None);
     };
-    if all_ended {
+    if all_ended && hub.io.has_ended() {
         return Todo::Finish;
     }
     if let Some(deadline) = *drained_by
         && now >= deadline
     {
         *drained_by = None;
+        *drains = false;
         *left_by = now.checked_add(*grace);
         report.timed_out = true;
         return Todo::CancelAll;
     }
     if left_by.is_some_and(|deadline| now >= deadline) {
         return Todo::Finish;
+    }
+    if all_ended && *drains && !hub.io.is_closed() {
+        return Todo::DrainJobs;
+    }
+    if all_ended && !*drains && !hub.io.is_stopped() {
+        return Todo::DropJobs;
     }
     Todo::Wait(drained_by.or(*left_by))
 }
@@ -75,6 +95,10 @@ fn todo(hub: &Hub, now: Instant) -> Todo {
 fn finish(hub: &Hub, now: Instant) {
     for crew in &hub.crews {
         let _gone = crew.port.send(Box::new(|crew| crew.stop()));
+    }
+    hub.drop_jobs();
+    if !hub.io.has_ended() {
+        hub.io.give_up();
     }
     let report = hub.report(now);
     if report.stuck.is_empty() {

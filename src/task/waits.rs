@@ -2,7 +2,7 @@
 
 use super::hooks::Hooks;
 use super::watch::CrewStats;
-use crate::sync::Arc;
+use crate::sync::{Arc, yield_now};
 use crate::wait::{Idle, Next, Patience, Spell, Step, WaitStrategy};
 use core::time::Duration;
 use std::time::Instant;
@@ -63,6 +63,7 @@ impl Waits {
             others: &self.of_tasks,
         };
         let mut idle = Idle::new(&most_eager, &self.patience, self.crowded);
+        let mut counted = Counted::default();
         let sleeps = loop {
             if has_any() {
                 break false;
@@ -70,6 +71,7 @@ impl Waits {
             match idle.next() {
                 Next::Look => {}
                 Next::LookAround => {
+                    counted.go_on(stats, idle.waited_ns());
                     if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                         break false;
                     }
@@ -77,18 +79,17 @@ impl Waits {
                 Next::Park => break true,
             }
         };
-        stats.idle_ns.add(idle.waited_ns());
+        counted.end(stats, idle.waited_ns());
         sleeps
     }
 
     /// Sleeps, with the hooks around it.
     pub(super) fn sleep<R>(&self, stats: &CrewStats, sleep: impl FnOnce() -> R) {
         self.hooks.park(self.thread);
-        stats.parks.add(1);
         let start = Instant::now();
+        stats.falls_asleep(start);
         sleep();
-        let took = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        stats.idle_ns.add(took);
+        stats.woke(start, Instant::now());
         self.hooks.unpark(self.thread);
     }
 
@@ -98,9 +99,46 @@ impl Waits {
             self.nap = Self::FIRST_NAP;
             return None;
         }
+        if cfg!(mailring_loom) {
+            // A nap is a yield in the model, where no time passes.
+            yield_now();
+            return Some(Duration::ZERO);
+        }
         let nap = self.nap;
         self.nap = (nap * 2).min(Self::LONGEST_NAP);
         Some(nap)
+    }
+}
+
+/// How much of a spell of looking was counted as idle: as the clock says where it is long, else as the
+/// strategy estimates.
+#[derive(Default)]
+struct Counted {
+    waited_ns: u64,
+    at: Option<Instant>,
+}
+
+impl Counted {
+    /// Estimated waiting between two looks at the clock.
+    const CLOCK_EVERY_NS: u64 = 2_000;
+
+    fn go_on(&mut self, stats: &CrewStats, waited_ns: u64) {
+        let estimate = waited_ns - self.waited_ns;
+        if estimate < Self::CLOCK_EVERY_NS {
+            return;
+        }
+        let now = Instant::now();
+        let waited = match self.at.replace(now) {
+            None => estimate,
+            Some(before) => u64::try_from((now - before).as_nanos()).unwrap_or(u64::MAX),
+        };
+        stats.idle_ns.add(waited);
+        self.waited_ns = waited_ns;
+    }
+
+    /// No clock: there is work.
+    fn end(&self, stats: &CrewStats, waited_ns: u64) {
+        stats.idle_ns.add(waited_ns - self.waited_ns);
     }
 }
 

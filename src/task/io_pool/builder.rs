@@ -3,7 +3,7 @@
 use super::IoPool;
 use super::error::IoBuildError;
 use super::shared::Shared;
-use crate::sync::Arc;
+use crate::sync::{Arc, Parker};
 
 /// Builds an [`IoPool`].
 #[derive(Clone, Debug)]
@@ -50,6 +50,18 @@ impl IoBuilder {
     /// # Errors
     /// [`IoBuildError`], where there would be no thread or no queue, or the name has a zero byte.
     pub fn build(self) -> Result<IoPool, IoBuildError> {
+        self.build_with(|shared| shared)
+    }
+
+    /// As `build`; `parker` is unparked when the pool was closed and its last thread ends.
+    pub(in crate::task) fn build_telling(
+        self,
+        parker: &Arc<Parker>,
+    ) -> Result<IoPool, IoBuildError> {
+        self.build_with(|shared| shared.telling(Arc::clone(parker)))
+    }
+
+    fn build_with(self, with: impl FnOnce(Shared) -> Shared) -> Result<IoPool, IoBuildError> {
         let Self {
             threads,
             queue,
@@ -65,7 +77,7 @@ impl IoBuilder {
             return Err(IoBuildError::Name(name));
         }
         Ok(IoPool {
-            shared: Arc::new(Shared::new(threads, queue, name)),
+            shared: Arc::new(with(Shared::new(threads, queue, name))),
         })
     }
 }

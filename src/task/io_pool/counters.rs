@@ -3,6 +3,7 @@
 /// What an I/O pool does, and what it has done since it was built. A job that was accepted is in one
 /// of `queued`, `running`, `done` and `returned`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct IoCounters {
     /// Threads that were started and have not ended.

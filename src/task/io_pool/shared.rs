@@ -164,6 +164,32 @@ impl Shared {
         }
     }
 
+    /// Has `parker` unparked when the last thread of the closed pool ends.
+    pub(super) fn telling(self, parker: Arc<Parker>) -> Self {
+        self.state.lock().closers.push(Closer {
+            // No thread's number: results for its owners wait on (J5).
+            thread: 0,
+            parker,
+        });
+        self
+    }
+
+    /// Whether the pool is closed and none of its threads is left.
+    pub(super) fn has_ended(&self) -> bool {
+        let state = self.state.lock();
+        state.phase != Phase::Open && state.counters.threads == 0
+    }
+
+    /// Whether no more jobs are started.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.state.lock().phase == Phase::Stopping
+    }
+
+    /// Nobody is to wait for its end any more: whatever runs goes on.
+    pub(super) fn give_up(&self) {
+        self.state.lock().is_given_up = true;
+    }
+
     pub(super) fn capacity(&self) -> usize {
         self.capacity
     }
