@@ -219,10 +219,10 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Prepared<O, L> {
         self.sender.shared().answering().move_to(owner);
     }
 
-    /// What is left of it, where it never gets an owner.
-    pub(crate) fn close(mut self) -> Undelivered<O, L> {
-        drop(self.arrivals.close());
-        self.mailbox.close()
+    /// What is left of it, where it never gets an owner, and the timers: dropping one may panic.
+    pub(crate) fn close(mut self) -> (Undelivered<O, L>, Vec<impl Sized + use<O, L>>) {
+        let timers = self.arrivals.close();
+        (self.mailbox.close(), timers)
     }
 
     /// Gives it its owner.

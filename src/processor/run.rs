@@ -372,12 +372,18 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
     /// Closing again returns none.
     #[must_use = "undelivered letters are dropped with it"]
     pub fn close(&mut self) -> Undelivered<O, L> {
+        let (undelivered, timers) = self.close_apart();
+        drop(timers);
+        undelivered
+    }
+
+    /// As `close`, with the timers that will not run: dropping one may panic.
+    pub(crate) fn close_apart(&mut self) -> (Undelivered<O, L>, Vec<impl Sized + use<O, L, A>>) {
         let timers = self.core.timers.get_mut().close();
         self.core.phase.has_timers.set(false);
         let undelivered = self.core.mailbox.get_mut().close();
         self.core.phase.close();
-        drop(timers);
-        undelivered.without_tokens(Work::owed_marker)
+        (undelivered.without_tokens(Work::owed_marker), timers)
     }
 }
 

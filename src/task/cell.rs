@@ -213,21 +213,27 @@ where
             Some(failure) => drop(self.life.fail(failure)),
             None => drop(self.life.step(TaskState::Running, TaskState::Finished)),
         }
-        let undelivered = self.close(finished.undelivered);
+        let undelivered = self.close((finished.undelivered, Vec::<()>::new()));
         if let Stage::Finishing(processor) = core::mem::replace(&mut self.stage, Stage::Over(0)) {
             self.stage = Stage::Finished(processor, undelivered);
         }
         Turned::Ended
     }
 
-    /// Hands back what was not delivered, or drops it; how many.
-    fn close(&mut self, undelivered: Undelivered<O, L>) -> usize {
+    /// Hands back what was not delivered, or drops it; how many. Timers are dropped.
+    fn close<T>(&mut self, (undelivered, timers): (Undelivered<O, L>, Vec<T>)) -> usize {
         let count = undelivered.len();
-        let on_undelivered = self.on_undelivered.take();
-        self.drop_guarded_by(move || match on_undelivered {
-            Some(take) if count > 0 => take(undelivered),
-            _ => drop(undelivered),
-        });
+        for timer in timers {
+            self.drop_guarded(timer);
+        }
+        match self.on_undelivered.take() {
+            Some(take) if count > 0 => self.drop_guarded_by(move || take(undelivered)),
+            take => {
+                self.drop_guarded(take);
+                // One by one: several may panic.
+                undelivered.for_each(|letter| self.drop_guarded(letter));
+            }
+        }
         count
     }
 
@@ -347,7 +353,7 @@ where
             }
             Stage::Built(mut processor) | Stage::Finishing(mut processor) => {
                 is_owed = processor.end_rest();
-                undelivered = self.close(processor.close());
+                undelivered = self.close(processor.close_apart());
                 self.drop_guarded(processor);
             }
             Stage::Finished(mut processor, count) => {

@@ -16,6 +16,7 @@
 //! on a clock moved by hand, and limits on time are guards against hanging.
 
 mod basics;
+mod failures;
 mod gate;
 mod states;
 #[path = "../watchdog/mod.rs"]
