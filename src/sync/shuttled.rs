@@ -104,13 +104,13 @@ impl<T> Deref for Arc<T> {
     }
 }
 
-/// shuttle's mutex without poisoning.
+/// shuttle's mutex without poisoning; boxed, for it is many times the size of std's.
 #[derive(Debug, Default)]
-pub(crate) struct Mutex<T>(shuttle::sync::Mutex<T>);
+pub(crate) struct Mutex<T>(Box<shuttle::sync::Mutex<T>>);
 
 impl<T> Mutex<T> {
     pub(crate) fn new(value: T) -> Self {
-        Self(shuttle::sync::Mutex::new(value))
+        Self(Box::new(shuttle::sync::Mutex::new(value)))
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {

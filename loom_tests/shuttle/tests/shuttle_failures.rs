@@ -7,7 +7,7 @@ mod schedules;
 
 use core::sync::atomic::Ordering::Relaxed;
 use mailring::ring::{mpsc, spsc};
-use schedules::{Ledger, Letter, assert_fails, check, parking, roll};
+use schedules::{Ledger, Left, Letter, assert_fails, check, parking, roll};
 use shuttle::sync::atomic::AtomicBool;
 use shuttle::thread;
 
@@ -63,7 +63,7 @@ fn a_letter_that_is_forgotten() {
         let (made, letter) = ledger.letter(0);
         ledger.accepted(made);
         core::mem::forget(letter);
-        ledger.settle(false);
+        ledger.settle(Left::None);
     });
 }
 
@@ -83,7 +83,7 @@ fn a_letter_that_was_accepted_and_is_dropped() {
         }
         drop(consumer);
         drop(producer);
-        ledger.settle(false);
+        ledger.settle(Left::None);
     });
 }
 
@@ -168,7 +168,7 @@ fn must_fail_a_post_meets_a_close() {
             letter.returned();
         }
         posting.join().expect("the producer does not fail");
-        ledger.settle(false);
+        ledger.settle(Left::None);
     });
 }
 

@@ -25,8 +25,22 @@ pub(crate) struct Ledger(Arc<Mutex<Vec<Fate>>>);
 
 /// A letter that tells the ledger what becomes of it.
 pub(crate) struct Letter {
+    by: usize,
     number: usize,
     ledger: Ledger,
+}
+
+/// Accepted letters that were neither run nor returned by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Left {
+    None,
+    /// So many were handed back as something that does not say which it is.
+    Counted(usize),
+    /// Their owner was dropped with them.
+    Dropped,
+    /// So it was, and one whose post was still on its way then may live on for ever: where it has a
+    /// handle of its own mailbox, the two keep each other.
+    DroppedOrKept,
 }
 
 /// The number of a letter, for who posts it.
@@ -48,7 +62,8 @@ impl Ledger {
         });
         drop(fates);
         let ledger = self.clone();
-        (Made(number), Letter { number, ledger })
+        let letter = Letter { by, number, ledger };
+        (Made(number), letter)
     }
 
     /// The next `count` letters of `by`.
@@ -62,17 +77,26 @@ impl Ledger {
     }
 
     /// Every letter has met its end: it was handed back, or was accepted and then run or returned,
-    /// once. A letter whose post was dropped before it was ready has met another, and so have, where
-    /// `owner_dropped`, the letters that were left with the owner.
-    pub(crate) fn settle(&self, owner_dropped: bool) {
+    /// once; and all are gone. Those whose post was dropped before it was ready, or that were handed
+    /// back as something else and dropped, have met another; and so may, as `left` says, have some that
+    /// were accepted.
+    pub(crate) fn settle(&self, left: Left) {
+        let mut unrun = 0;
         for (number, fate) in self.lock().iter().enumerate() {
             let ends = fate.ran + fate.returned;
-            let fair = match (fate.accepted, fate.refused) {
-                (1, 0) => ends == 1 || (owner_dropped && ends == 0),
-                (0, 0 | 1) => ends == 0,
+            let fair = match (fate.accepted, fate.refused, ends, fate.dropped) {
+                (1, 0, 1, 1) | (0, 0 | 1, 0, 1) => true,
+                (1, 0, 0, 1) => {
+                    unrun += 1;
+                    left != Left::None
+                }
+                (1, 0, 0, 0) => left == Left::DroppedOrKept,
                 _ => false,
             };
-            assert!(fair && fate.dropped == 1, "letter {number} is {fate:?}");
+            assert!(fair, "letter {number} is {fate:?}");
+        }
+        if let Left::Counted(counted) = left {
+            assert_eq!(unrun, counted, "letters left, and letters handed back");
         }
     }
 
@@ -98,6 +122,11 @@ impl Ledger {
 }
 
 impl Letter {
+    /// Who made it.
+    pub(crate) fn by(&self) -> usize {
+        self.by
+    }
+
     /// Its post handed it back.
     pub(crate) fn refused(self) {
         self.ledger.lock()[self.number].refused += 1;

@@ -7,13 +7,17 @@
     reason = "each test crate takes what it needs"
 )]
 
+mod alarm;
 mod ledger;
+mod marks;
 #[path = "../../../tests/model/mutation.rs"]
 mod mutation;
 #[path = "../../../../tests/watchdog/mod.rs"]
 mod watchdog;
 
-pub(crate) use ledger::{Ledger, Letter, Made};
+pub(crate) use alarm::{Alarm, block_on, poll_once};
+pub(crate) use ledger::{Ledger, Left, Letter, Made};
+pub(crate) use marks::Marks;
 pub(crate) use mutation::assert_fails;
 
 use core::time::Duration;
