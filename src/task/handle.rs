@@ -7,8 +7,8 @@ use super::life::Life;
 use super::outcome::{JoinError, Outcome};
 use super::state::TaskState;
 use crate::letter::{BoxError, IntoOutcome, Letter, Mail};
-use crate::mailbox::{PostError, Sender};
-use crate::processor::{Counters, Executor, Failure, Unposted};
+use crate::mailbox::{Marker, MarkerOptions, PostError, Sender};
+use crate::processor::{Counters, Executor, Failure, RegisterError, Unposted};
 use crate::sync::Arc;
 use crate::wait::Reply;
 use core::time::Duration;
@@ -133,6 +133,44 @@ impl<O: 'static, L: Letter<O> + Send + 'static> TaskHandle<O, L> {
         T: Send + 'static,
     {
         self.executor.ask(action)
+    }
+
+    /// Registers a marker: a letter that always fits and is pending at most once. On the task's own
+    /// thread at once; on others it is waited for.
+    ///
+    /// # Errors
+    /// [`RegisterError`]; as a rule a task has four markers, and two urgent ones.
+    pub fn marker<R: IntoOutcome>(
+        &self,
+        name: &'static str,
+        action: impl FnMut(&mut O) -> R + Send + 'static,
+    ) -> Result<Marker<O, L>, RegisterError> {
+        self.executor.marker(name, action)
+    }
+
+    /// Registers a marker that is urgent, or has a priority.
+    ///
+    /// # Errors
+    /// As [`marker`](Self::marker).
+    pub fn marker_with<R: IntoOutcome>(
+        &self,
+        name: &'static str,
+        options: MarkerOptions,
+        action: impl FnMut(&mut O) -> R + Send + 'static,
+    ) -> Result<Marker<O, L>, RegisterError> {
+        self.executor.marker_with(name, options, action)
+    }
+
+    /// Tells `asker` when this task's mailbox has room, or takes no more letters: `then` is posted to
+    /// it as a letter, once. For a task that must not wait; see [`Executor::when_room`].
+    pub fn when_room<P, M, F, R>(&self, asker: &TaskHandle<P, M>, then: F)
+    where
+        P: 'static,
+        M: Letter<P> + Send + 'static,
+        F: FnOnce(&mut P) -> R + Send + 'static,
+        R: IntoOutcome,
+    {
+        self.executor.when_room(&asker.executor, then);
     }
 
     /// An executor: timers, yields, priorities, probes.

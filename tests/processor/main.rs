@@ -21,6 +21,7 @@ mod lives;
 mod loops;
 mod nested;
 mod own_posts;
+mod registering;
 mod room;
 mod suspension;
 mod threads;
