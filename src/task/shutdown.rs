@@ -147,17 +147,22 @@ impl fmt::Display for ShutdownError {
 
 impl core::error::Error for ShutdownError {}
 
+/// The moment `time` after `now`, or one that nobody lives to see.
+pub(super) fn after(now: Instant, time: Duration) -> Instant {
+    const FOR_EVER: Duration = Duration::from_secs(1 << 32);
+    now.checked_add(time).unwrap_or(now + FOR_EVER)
+}
+
 /// Where a shutdown is.
 pub(super) enum Ending {
     /// None has begun.
     No {
         waiting: Vec<Answer<Report>>,
     },
-    /// Tasks finish until the deadline, then they are cancelled; after another they are left. `drains`:
-    /// the first of them has not passed.
+    /// Tasks finish until the first deadline, then they are cancelled, and left after the second. That
+    /// which is ahead is there; while the first is, jobs of the I/O pool are run.
     Begun {
         drained_by: Option<Instant>,
-        drains: bool,
         grace: Duration,
         left_by: Option<Instant>,
         report: Report,
@@ -177,36 +182,44 @@ impl Default for Ending {
 impl Ending {
     /// Whether this call has begun it, or hastened it.
     pub(super) fn begin(&mut self, shutdown: Shutdown, now: Instant) -> bool {
-        let drained_by = shutdown.drain.and_then(|drain| now.checked_add(drain));
-        let left_by = match shutdown.drain {
-            None => now.checked_add(shutdown.grace),
-            Some(_) => None,
-        };
         match self {
             Self::No { waiting } => {
                 let waiting = core::mem::take(waiting);
                 *self = Self::Begun {
-                    drained_by,
-                    drains: !shutdown.is_now(),
+                    drained_by: shutdown.drain.map(|time| after(now, time)),
                     grace: shutdown.grace,
-                    left_by,
+                    left_by: shutdown.is_now().then(|| after(now, shutdown.grace)),
                     report: Report::default(),
                     waiting,
                 };
                 true
             }
             Self::Begun {
-                drained_by: before,
-                drains: drains @ true,
-                left_by: left_before,
+                drained_by,
+                grace,
+                left_by,
                 ..
-            } if shutdown.is_now() => {
-                *before = None;
-                *drains = false;
-                *left_before = left_by;
-                true
-            }
-            Self::Begun { .. } | Self::Done(_) => false,
+            } => match shutdown.drain {
+                None => {
+                    let by = after(now, shutdown.grace);
+                    let is_sooner = left_by.is_none_or(|before| by < before);
+                    if is_sooner {
+                        *drained_by = None;
+                        *left_by = Some(by);
+                    }
+                    is_sooner
+                }
+                Some(time) => {
+                    let by = after(now, time);
+                    let is_sooner = drained_by.is_some_and(|before| by < before);
+                    if is_sooner {
+                        *drained_by = Some(by);
+                        *grace = shutdown.grace.min(*grace);
+                    }
+                    is_sooner
+                }
+            },
+            Self::Done(_) => false,
         }
     }
 

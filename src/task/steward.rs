@@ -4,7 +4,7 @@
 //! It sleeps but for that.
 
 use super::hub::Hub;
-use super::shutdown::{Ending, Report};
+use super::shutdown::{Ending, Report, after};
 use crate::sync::PlainArc;
 use std::time::Instant;
 
@@ -58,7 +58,6 @@ fn todo(hub: &Hub, now: Instant) -> Todo {
     let mut ending = hub.ending.lock();
     let Ending::Begun {
         drained_by,
-        drains,
         grace,
         left_by,
         report,
@@ -74,18 +73,17 @@ fn todo(hub: &Hub, now: Instant) -> Todo {
         && now >= deadline
     {
         *drained_by = None;
-        *drains = false;
-        *left_by = now.checked_add(*grace);
+        *left_by = Some(after(now, *grace));
         report.timed_out = true;
         return Todo::CancelAll;
     }
     if left_by.is_some_and(|deadline| now >= deadline) {
         return Todo::Finish;
     }
-    if all_ended && *drains && !hub.io.is_closed() {
+    if all_ended && drained_by.is_some() && !hub.io.is_closed() {
         return Todo::DrainJobs;
     }
-    if all_ended && !*drains && !hub.io.is_stopped() {
+    if all_ended && drained_by.is_none() && !hub.io.is_stopped() {
         return Todo::DropJobs;
     }
     Todo::Wait(drained_by.or(*left_by))

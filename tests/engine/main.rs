@@ -18,6 +18,7 @@
 mod basics;
 mod failures;
 mod gate;
+mod shutdowns;
 mod states;
 #[path = "../watchdog/mod.rs"]
 mod watchdog;
