@@ -1,5 +1,6 @@
 //! The one constructor argument: how many letters a ring holds.
 
+use super::lines::Lines;
 use core::fmt;
 
 /// A ring of this capacity cannot be made.
@@ -54,7 +55,7 @@ pub(super) fn slots<S>(
     capacity: usize,
     reserved: usize,
     mut make: impl FnMut(usize, usize) -> S,
-) -> Result<Box<[S]>, CapacityError> {
+) -> Result<Lines<S>, CapacityError> {
     if capacity == 0 {
         return Err(CapacityError::Zero);
     }
@@ -64,7 +65,7 @@ pub(super) fn slots<S>(
         return Err(too_large);
     }
     let count = letters.next_power_of_two();
-    allocate(capacity, count, |index| make(index, count))
+    Lines::new(capacity, count, |index| make(index, count))
 }
 
 /// Makes `count` of something that a ring of `capacity` needs; checks before it allocates.

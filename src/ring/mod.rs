@@ -14,6 +14,7 @@ mod consumer;
 mod error;
 mod iter;
 mod leftovers;
+mod lines;
 pub mod mpsc;
 mod post_future;
 mod producer;

@@ -65,7 +65,7 @@ impl Port {
         let is_first = errands.list.len() == 1;
         drop(errands);
         if is_first {
-            // SAFETY: R12 by T1: this made the list not empty.
+            // SAFETY: R15 by T1: this made the list not empty.
             let _gone = unsafe { self.ready.post_by_right(ERRANDS) };
         }
         Ok(())
@@ -144,7 +144,7 @@ impl Seat {
         // Relaxed: it was stored before the rest that was ended.
         let index = self.index.load(Relaxed);
         debug_assert_ne!(index, ERRANDS, "T1: a task rests when it is seated");
-        // SAFETY: R12 by T1: this is the one call for the rest that was ended.
+        // SAFETY: R15 by T1: this is the one call for the rest that was ended.
         let _gone = unsafe { self.port.ready.post_by_right(index) };
     }
 }

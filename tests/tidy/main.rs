@@ -48,6 +48,7 @@ const OWNERS_OF_UNSAFE: &[&str] = &[
     "src/processor/core.rs",
     "src/processor/current.rs",
     "src/ring/batch.rs",
+    "src/ring/lines.rs",
     "src/ring/mpsc/claim.rs",
     "src/ring/mpsc/handle.rs",
     "src/ring/mpsc/owner.rs",

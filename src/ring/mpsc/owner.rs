@@ -336,7 +336,7 @@ impl<T> Ring<T> {
     pub(super) fn called(&self, owner: &mut Owner) {
         debug_assert!(
             owner.owed || owner.asleep & RESTING != 0,
-            "R11: called for no rest"
+            "R14: called for no rest"
         );
         owner.owed = false;
         if owner.asleep & RESTING != 0 {

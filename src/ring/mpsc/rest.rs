@@ -1,6 +1,6 @@
 //! Rest: the sleep of an owner that somebody else's loop drives, and that a hook calls.
 //!
-//! R11. While a rest is on, the tail says so. Whoever ends it, and nobody else, calls the hook, once;
+//! R14. While a rest is on, the tail says so. Whoever ends it, and nobody else, calls the hook, once;
 //!      an owner that ends its own rest has nobody call.
 
 use super::Consumer;

@@ -10,6 +10,7 @@
 
 use crate::ring::ahead;
 use crate::ring::capacity::{self, CapacityError};
+use crate::ring::lines::Lines;
 use crate::sync::{AtomicU64, UnsafeCell, order};
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::Relaxed;
@@ -20,7 +21,7 @@ const RUN: u64 = 1 << 63;
 const LENGTH: u64 = 1 << 62;
 
 /// The slots of a ring; a power of two in number.
-pub(super) struct Slots<T>(Box<[Slot<T>]>);
+pub(super) struct Slots<T>(Lines<Slot<T>>);
 
 /// A slot. Who may touch its value when is for those to say who do.
 pub(super) struct Slot<T> {

@@ -17,6 +17,7 @@
 
 use crate::ring::ahead;
 use crate::ring::leftovers::drop_in_slots;
+use crate::ring::lines::Lines;
 use crate::ring::protocol::Config;
 use crate::sync::{AtomicU32, AtomicU64, Counter, StoreLoad, UnsafeCell, get_mut, order};
 use crate::wait::{Sleeper, Wakes};
@@ -50,7 +51,7 @@ pub struct Ring<T> {
 
 /// Never written after creation.
 pub(super) struct Fixed<T> {
-    pub(super) slots: Box<[Slot<T>]>,
+    pub(super) slots: Lines<Slot<T>>,
     pub(super) config: Config,
     pub(super) barrier: StoreLoad,
 }

@@ -1,0 +1,171 @@
+//! Slots that lie on as few cache lines as can be.
+//!
+//! R16. `first` leads to `count` values made by `new`, in memory of `layout(count)`, which are dropped
+//!      and freed once, with this.
+//!
+//! An allocator aligns to 16 bytes. So a slot as large as a cache line would lie on two lines, and a
+//! letter would cost two of them to travel.
+
+use super::capacity::CapacityError;
+use core::alloc::Layout;
+use core::ops::Deref;
+use core::ptr::NonNull;
+use std::alloc::{alloc, dealloc};
+
+/// A boxed slice, aligned so.
+pub(super) struct Lines<S> {
+    first: NonNull<S>,
+    count: usize,
+}
+
+const LINE: usize = 64;
+
+// SAFETY: R16: it owns its values, as a box does.
+unsafe impl<S: Send> Send for Lines<S> {}
+// SAFETY: R16: as above.
+unsafe impl<S: Sync> Sync for Lines<S> {}
+
+impl<S> Lines<S> {
+    /// `count` values, each by its index, for a ring of `capacity`; checks before it allocates.
+    pub(super) fn new(
+        capacity: usize,
+        count: usize,
+        make: impl FnMut(usize) -> S,
+    ) -> Result<Self, CapacityError> {
+        let layout = Self::layout(count).ok_or(CapacityError::TooLarge { capacity })?;
+        let first = if layout.size() == 0 {
+            NonNull::dangling()
+        } else {
+            // SAFETY: R16: the layout is not empty.
+            let memory = unsafe { alloc(layout) };
+            NonNull::new(memory.cast()).ok_or(CapacityError::OutOfMemory {
+                capacity,
+                bytes: layout.size(),
+            })?
+        };
+        let mut lines = Self { first, count: 0 };
+        let filling = Filling {
+            lines: &mut lines,
+            allocated: count,
+        };
+        for value in (0..count).map(make) {
+            // SAFETY: R16: the memory is for `count` values, and this one was not made yet.
+            unsafe { filling.lines.first.add(filling.lines.count).write(value) };
+            filling.lines.count += 1;
+        }
+        core::mem::forget(filling);
+        Ok(lines)
+    }
+
+    fn layout(count: usize) -> Option<Layout> {
+        let layout = Layout::array::<S>(count).ok()?;
+        // A slot that divides a line, or is made of whole lines, begins on one.
+        let fits =
+            LINE.is_multiple_of(size_of::<S>().max(1)) || size_of::<S>().is_multiple_of(LINE);
+        let layout = if fits {
+            layout.align_to(LINE).ok()?
+        } else {
+            layout
+        };
+        Some(layout)
+    }
+}
+
+/// Values being made: a panic of one drops those before it, and frees what was allocated for all.
+struct Filling<'a, S> {
+    lines: &'a mut Lines<S>,
+    allocated: usize,
+}
+
+impl<S> Drop for Filling<'_, S> {
+    fn drop(&mut self) {
+        let (first, count) = (self.lines.first, self.lines.count);
+        // Nothing is left for the lines' own drop.
+        self.lines.count = 0;
+        let made = core::ptr::slice_from_raw_parts_mut(first.as_ptr(), count);
+        // SAFETY: R16: these were made, and are dropped once.
+        unsafe { core::ptr::drop_in_place(made) };
+        free(first, self.allocated);
+    }
+}
+
+fn free<S>(first: NonNull<S>, count: usize) {
+    if let Some(layout) = Lines::<S>::layout(count)
+        && layout.size() > 0
+    {
+        // SAFETY: R16: it was allocated with this layout.
+        unsafe { dealloc(first.as_ptr().cast(), layout) };
+    }
+}
+
+impl<S> Deref for Lines<S> {
+    type Target = [S];
+
+    #[inline(always)]
+    fn deref(&self) -> &[S] {
+        // SAFETY: R16.
+        unsafe { core::slice::from_raw_parts(self.first.as_ptr(), self.count) }
+    }
+}
+
+impl<S> Drop for Lines<S> {
+    fn drop(&mut self) {
+        let values = core::ptr::slice_from_raw_parts_mut(self.first.as_ptr(), self.count);
+        // SAFETY: R16: they were made, and are dropped once.
+        unsafe { core::ptr::drop_in_place(values) };
+        free(self.first, self.count);
+    }
+}
+
+#[cfg(all(test, not(mailring_loom)))]
+mod tests {
+    use super::*;
+    use crate::sync::Counter;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    #[test]
+    fn what_fits_on_lines_begins_on_one() {
+        fn begins<S: Default>() -> usize {
+            let lines = Lines::<S>::new(3, 3, |_| S::default()).unwrap();
+            lines.as_ptr().addr() % LINE
+        }
+        for _ in 0..100 {
+            assert_eq!(begins::<[u64; 8]>(), 0);
+            assert_eq!(begins::<[u64; 2]>(), 0);
+            assert_eq!(begins::<[u64; 16]>(), 0);
+        }
+        assert_eq!(
+            Lines::new(1, 5, |index| index).unwrap().to_vec(),
+            [0, 1, 2, 3, 4]
+        );
+        assert_eq!(Lines::new(1, 5, |_| ()).unwrap().len(), 5);
+        assert_eq!(Lines::new(1, 2, |_| [0_u64; 9]).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn each_value_is_dropped_once_also_where_making_one_panics() {
+        struct Counted<'a>(&'a Counter);
+        impl Drop for Counted<'_> {
+            fn drop(&mut self) {
+                self.0.increment();
+            }
+        }
+        let drops = Counter::default();
+        drop(Lines::new(1, 4, |_| Counted(&drops)).unwrap());
+        assert_eq!(drops.get(), 4);
+        let made = catch_unwind(AssertUnwindSafe(|| {
+            Lines::new(1, 4, |index| {
+                assert!(index < 2, "the third");
+                Counted(&drops)
+            })
+        }));
+        assert!(made.is_err());
+        assert_eq!(drops.get(), 6);
+    }
+
+    #[test]
+    fn absurd_sizes_are_refused() {
+        let refused = Lines::new(7, usize::MAX / 4, |_| 0_u64).err();
+        assert_eq!(refused, Some(CapacityError::TooLarge { capacity: 7 }));
+    }
+}
