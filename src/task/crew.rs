@@ -379,13 +379,16 @@ impl Crew {
 
 impl Drop for Crew {
     fn drop(&mut self) {
+        // Who was told that a task is spawned can join it, also where it came too late.
+        for errand in self.port.close() {
+            errand(self);
+        }
         // A panic of ours must not leave tasks whose joiners wait for ever.
         for index in 0..self.seats.len() {
             if let Some(task) = &mut self.seats[index].task {
                 let _owed = task.end();
             }
         }
-        drop(self.port.close());
         here::set_crew(false);
     }
 }

@@ -121,9 +121,15 @@ impl Hub {
 
     /// The task was registered, and not spawned after all.
     pub(super) fn forget(&self, life: &Life) {
-        let mut tasks = self.tasks.lock();
-        tasks.live.remove(&life.id);
-        tasks.refused += 1;
+        let is_ending = {
+            let mut tasks = self.tasks.lock();
+            tasks.live.remove(&life.id);
+            tasks.refused += 1;
+            tasks.closed
+        };
+        if is_ending {
+            self.steward.unpark();
+        }
     }
 
     /// The task was told to end: the steward reports it where it goes on for too long.
@@ -153,12 +159,12 @@ impl Hub {
             while let Some((&(deadline, id), life)) = watched.by_deadline.first_key_value()
                 && deadline <= now
             {
-                overdue.push(Arc::clone(life));
+                let life = Arc::clone(life);
+                overdue.push(Arc::clone(&life));
                 watched.by_deadline.pop_first();
-                // And again, while it goes on.
+                // And again, while it goes on: one may have ended before it was watched.
                 match now.checked_add(self.cancel_timeout) {
-                    Some(again) if self.cancel_timeout > Duration::ZERO => {
-                        let life = Arc::clone(overdue.last().expect("just pushed"));
+                    Some(again) if self.cancel_timeout > Duration::ZERO && !life.has_ended() => {
                         watched.deadlines.insert(id, again);
                         watched.by_deadline.insert((again, id), life);
                     }

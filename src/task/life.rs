@@ -181,21 +181,18 @@ impl Life {
 
     /// Has the task finish: run what it has accepted, and end.
     pub(super) fn ask_to_finish(&self) {
-        // Release: pairs with Acquire in `is_to_finish`.
-        self.finish.store(1, order!(z2, Release));
+        // AcqRel: pairs with itself in `reached_by`: whichever is later finds what the other did first.
+        self.finish.fetch_or(1, order!(z2, AcqRel));
         self.have_it_look();
-    }
-
-    pub(super) fn is_to_finish(&self) -> bool {
-        // Acquire: pairs with Release in `ask_to_finish`.
-        self.finish.load(order!(z3, Acquire)) != 0
     }
 
     /// How its thread is reached; known once the task is deployed.
     pub(super) fn reached_by(&self, remote: impl Remote + 'static) {
         let _again = self.remote.set(Box::new(remote));
-        if !self.state().is_live() || self.is_to_finish() {
-            // It was asked for before there was anything to reach.
+        // AcqRel: pairs with itself in `ask_to_finish`.
+        let is_to_finish = self.finish.fetch_or(0, order!(z2, AcqRel)) != 0;
+        // One that was cancelled or failed need not be told: its first turn looks.
+        if is_to_finish {
             self.have_it_look();
         }
     }

@@ -3,7 +3,7 @@
 //! T1. A task's index is posted by whoever ended its rest, once, and the task rests again only when
 //!     the index was taken; the errands' own index is posted by who made the list not empty, and the
 //!     list is emptied after that index was taken. So rights as many as tasks, and one, are enough.
-//! T2. An errand that was accepted is carried out, or dropped when the crew goes: it takes none after
+//! T2. An errand that was accepted is carried out, at the latest when the crew goes: it takes none after
 //!     that.
 
 use super::crew::Crew;
