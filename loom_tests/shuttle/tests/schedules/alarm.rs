@@ -1,8 +1,9 @@
 //! What a thread of a story sleeps on until it rings, and futures polled by such a thread.
 
+use super::lock;
 use core::pin::pin;
 use core::task::{Context, Poll, Waker};
-use shuttle::sync::{Condvar, Mutex};
+use shuttle::sync::{Condvar, Mutex, PoisonError};
 use shuttle::thread;
 use std::sync::Arc;
 use std::task::Wake;
@@ -16,15 +17,16 @@ pub(crate) struct Alarm {
 
 impl Alarm {
     pub(crate) fn ring(&self) {
-        *self.rung.lock().expect("nothing fails") = true;
+        *lock(&self.rung) = true;
         self.changed.notify_one();
     }
 
     /// Sleeps until it rings.
     pub(crate) fn wait(&self) {
-        let mut rung = self.rung.lock().expect("nothing fails");
+        let mut rung = lock(&self.rung);
         while !*rung {
-            rung = self.changed.wait(rung).expect("nothing fails");
+            let woken = self.changed.wait(rung);
+            rung = woken.unwrap_or_else(PoisonError::into_inner);
         }
         *rung = false;
     }

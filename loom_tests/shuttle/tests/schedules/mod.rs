@@ -24,6 +24,7 @@ use core::time::Duration;
 use mailring::wait::Parking;
 use shuttle::rand::{Rng, thread_rng};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, ReplayScheduler, Scheduler};
+use shuttle::sync::{Mutex, MutexGuard, PoisonError};
 use shuttle::{Config, MaxSteps, Runner};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -103,6 +104,11 @@ fn run(scheduler: impl Scheduler + 'static, story: impl Fn() + Send + Sync + 'st
     config.max_steps = MaxSteps::FailAfter(STEPS_MAX);
     config.silence_warnings = true;
     Runner::new(scheduler, config).run(story)
+}
+
+/// Locks, poisoned or not: while one thread of a story unwinds, those of others are poisoned too.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A number below `bound`, the same in a replay.
