@@ -58,6 +58,8 @@ mod io_pool;
 mod life;
 #[cfg(all(target_os = "linux", not(mailring_loom)))]
 mod mask;
+#[cfg(all(mailring_loom, not(mailring_shuttle)))]
+pub(crate) mod model;
 mod order;
 mod outcome;
 mod pin;
