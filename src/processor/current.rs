@@ -15,38 +15,35 @@ use crate::mailbox::Sender;
 /// Leaves what was entered.
 struct Leave<'a, O, L> {
     core: &'a Core<O, L>,
-    home_before: *const (),
     was_inside: bool,
-    answering_before: u64,
+    /// What was on the shared line; `None` for who is settled, whose home stays there: handles look
+    /// at that line for each post, and it is to be quiet.
+    before: Option<(*const (), u64)>,
 }
 
 impl<O, L> Drop for Leave<'_, O, L> {
     fn drop(&mut self) {
         self.core.inside.set(self.was_inside);
-        if self.core.near.get().is_none() {
-            self.core
-                .sender
-                .shared()
-                .answering()
-                .move_to(self.answering_before);
+        if let Some((home, answering)) = self.before {
+            let shared = self.core.sender.shared();
+            shared.answering().move_to(answering);
+            shared.set_home(home);
         }
-        self.core.sender.shared().set_home(self.home_before);
     }
 }
 
 /// Runs `inside` with `core` to be found by handles of its mailbox on this thread.
 #[inline]
 pub(super) fn enter<O, L, R>(core: &Core<O, L>, inside: impl FnOnce() -> R) -> R {
-    let home_before = core.sender.shared().set_home((&raw const *core).cast());
+    let before = core.near.get().is_none().then(|| {
+        let shared = core.sender.shared();
+        let answering = shared.answering().move_here();
+        (shared.set_home((&raw const *core).cast()), answering)
+    });
     let _leave = Leave {
         core,
-        home_before,
         was_inside: core.inside.replace(true),
-        // Whoever drives it together with others is bound to it all the while.
-        answering_before: match core.near.get() {
-            None => core.sender.shared().answering().move_here(),
-            Some(_) => 0,
-        },
+        before,
     };
     inside()
 }

@@ -307,15 +307,18 @@ impl Crew {
             stats,
             ..
         } = self;
+        let mut found = None;
         let sleeps = waits.look(stats, deadline, || {
-            ready.has_letters()
-                || hot.iter().any(|index| {
-                    let task = &seats[*index as usize].task;
-                    task.as_ref().is_some_and(|task| task.has_work())
-                })
+            found = hot.iter().copied().find(|index| {
+                let task = &seats[*index as usize].task;
+                task.as_ref().is_some_and(|task| task.has_work())
+            });
+            found.is_some() || ready.has_letters()
         });
         if sleeps {
             self.sleep(deadline);
+        } else if let Some(index) = found {
+            self.list(index);
         }
         self.pace.time_has_passed();
     }

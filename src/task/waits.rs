@@ -62,7 +62,13 @@ impl Waits {
             first: &**self.strategy,
             others: &self.of_tasks,
         };
-        let mut idle = Idle::new(&most_eager, &self.patience, self.crowded);
+        // As a rule there is one: then without the detour.
+        let strategy: &dyn WaitStrategy = if self.of_tasks.is_empty() {
+            most_eager.first
+        } else {
+            &most_eager
+        };
+        let mut idle = Idle::new(strategy, &self.patience, self.crowded);
         let mut counted = Counted::default();
         let sleeps = loop {
             if has_any() {
