@@ -1,16 +1,15 @@
-//! One owner of a number: another thread has it add, and asks for the sum.
+//! A task with a number for a state: the main thread has it add, and asks for the sum.
 
-use mailring::processor::MailboxProcessor;
+use mailring::task::{Engine, Shutdown};
+use std::time::Duration;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut processor = MailboxProcessor::new(0)?;
-    let executor = processor.executor();
-    let owner = std::thread::spawn(move || processor.run());
+    let engine = Engine::builder().build()?;
+    let counter = engine.spawn("counter", |_cx| 0)?;
     for number in 1..=100 {
-        executor.execute(move |sum| *sum += number)?;
+        counter.post(move |sum| *sum += number)?;
     }
-    println!("the sum is {}", executor.ask(|sum| *sum)?.wait()?);
-    executor.all_done();
-    println!("the owner is done: {:?}", owner.join().unwrap()?);
+    println!("the sum is {}", counter.ask(|sum| *sum)?.wait()?);
+    engine.shutdown(Shutdown::drain_within(Duration::from_millis(500)))?;
     Ok(())
 }
