@@ -1,8 +1,9 @@
-//! Adds up a month of flights: four threads parse and post, one pinned owner keeps the sums.
+//! Adds up a month of flights: four threads parse and post, two tasks of an engine keep the sums.
 //!
-//! Nothing is shared but the mailbox: each producer parses its own part of the file and posts its
-//! flights in batches; the owner alone touches the sums and therefore needs no lock. A timer posts
-//! the marker `report`, and at the end the sums are asked for.
+//! Nothing is shared but the mailboxes: each reader parses its own part of the file and posts its
+//! flights in batches, each to the task of its carrier; a task alone touches its sums, which
+//! therefore need no lock. In each a timer posts the marker `report`, and at the end the sums are
+//! asked for.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -16,14 +17,18 @@ use std::{fs, mem, panic, str, thread};
 
 use csv::{ByteRecord, Reader, ReaderBuilder};
 use mailring::letter::{Letter, Outcome};
-use mailring::mailbox::{self, Sender};
-use mailring::processor::{MailboxProcessor, Repeat};
-use mailring::wait::Reply;
+use mailring::mailbox::{Sender, TooManyMarkers};
+use mailring::processor::Repeat;
+use mailring::task::{
+    BuildError, Context, CpuSet, Engine, Shutdown, SpawnError, TaskHandle, Topology,
+};
 
-const PRODUCERS: usize = 4;
+const READERS: usize = 4;
+const TASKS: usize = 2;
 const CAPACITY: usize = 1024;
 const BATCH_LETTERS_MAX: usize = 256;
 const REPORT_EVERY: Duration = Duration::from_millis(1);
+const DRAIN_WITHIN: Duration = Duration::from_secs(5);
 
 const USAGE: &str = "\
 Usage: flights [FILE]
@@ -36,7 +41,7 @@ dep_time is a cancelled flight. Without FILE: New York's January of 2013.
 /// Two letters or digits.
 type Carrier = [u8; 2];
 
-/// What a producer posts: one row of the file. Run, it is added to the owner's sums.
+/// What a reader posts: one row of the file. Run, it is added to the task's sums.
 struct Flight {
     carrier: Carrier,
     /// Nothing for a cancelled flight.
@@ -49,6 +54,14 @@ impl Letter<Sums> for Flight {
         sums.carriers.entry(self.carrier).or_default().add(&self);
         Ok(())
     }
+}
+
+/// Each has a share of the carriers.
+type Task = TaskHandle<Sums, Flight>;
+
+/// The task that has this carrier among others.
+fn task_of(carrier: Carrier) -> usize {
+    (usize::from(carrier[0]) + usize::from(carrier[1])) % TASKS
 }
 
 /// A fault of the file, and where it is.
@@ -78,14 +91,48 @@ fn run() -> Result<(), String> {
             file.display()
         )
     })?;
-    let month = add_up(&bytes).map_err(|fault| {
+    let engine = engine().map_err(|error| error.to_string())?;
+    for warning in engine.warnings() {
+        eprintln!("flights: {warning}");
+    }
+    let tasks = spawn(&engine).map_err(|error| error.to_string())?;
+    let month = add_up(&bytes, &tasks).map_err(|fault| {
         let line = line_of(&bytes, fault.offset);
         format!("{}:{line}: {}", file.display(), fault.what)
     })?;
-    if let Err(reason) = month.core {
-        eprintln!("flights: the owner is not pinned: {reason}");
-    }
-    print(&month.text())
+    let threads = tasks.iter().map(|task| &engine.threads()[task.thread()]);
+    let cpus = threads.flat_map(|thread| &thread.cpus).collect();
+    let ended = engine.shutdown(Shutdown::drain_within(DRAIN_WITHIN));
+    ended.map_err(|error| error.to_string())?;
+    print(&month.text(&cpus))
+}
+
+/// A thread for each task, as far as that is worth it.
+fn engine() -> Result<Engine, BuildError> {
+    let threads = Topology::of_process().threads_worth_starting().get();
+    Engine::builder()
+        .name("flights")
+        .threads(threads.min(TASKS))
+        .build()
+}
+
+fn spawn(engine: &Engine) -> Result<Vec<Task>, SpawnError> {
+    let task = |number| {
+        let task = engine.task(&format!("carriers-{number}"));
+        task.capacity(CAPACITY).try_spawn(sums_that_report)
+    };
+    (0..TASKS).map(task).collect()
+}
+
+/// A task's sums at first; its reports have begun.
+fn sums_that_report(cx: &mut Context<'_, Sums, Flight>) -> Result<Sums, TooManyMarkers> {
+    let report = cx.marker("report", Sums::report)?;
+    let executor = cx.executor();
+    let every = Repeat::FixedRate(REPORT_EVERY);
+    let _timer = executor.run_every(executor.now(), every, move |_sums, _due| {
+        let _pending = report.post();
+    });
+    Ok(Sums::default())
 }
 
 /// The file that the arguments ask for; nothing if they ask for help.
@@ -122,61 +169,36 @@ fn file_to_read(arguments: Vec<OsString>) -> Result<Option<PathBuf>, String> {
     }
 }
 
-/// Carries every row of the file from four producers to one owner.
-fn add_up(bytes: &[u8]) -> Result<Month, Fault> {
+/// Carries every row of the file from the readers to the tasks.
+fn add_up(bytes: &[u8], tasks: &[Task]) -> Result<Month, Fault> {
     let text = str::from_utf8(bytes).map_err(|error| Fault {
         offset: error.valid_up_to(),
         what: "not UTF-8: the file must be UTF-8 text".to_owned(),
     })?;
     let table = Table::new(text)?;
-    let mut processor = MailboxProcessor::<Sums, Flight>::builder()
-        .mailbox(mailbox::Builder::new(CAPACITY))
-        .build(Sums::default())
-        .expect("a small capacity");
-    let report = processor
-        .marker("report", Sums::report)
-        .expect("the first marker");
-    let executor = processor.executor();
-    let first = executor.now();
-    let _timer = executor.run_every(
-        first,
-        Repeat::FixedRate(REPORT_EVERY),
-        move |_sums, _due| {
-            let _pending = report.post();
-        },
-    );
-
-    thread::scope(|scope| {
-        let owner = scope.spawn(move || {
-            let core = pin();
-            processor.run().map(|_all_done| core)
-        });
+    let results: Vec<_> = thread::scope(|scope| {
         let parts = table.parts.iter().cloned();
-        let producers: Vec<_> = parts
+        let readers: Vec<_> = parts
             .map(|part| {
-                let (table, sender) = (&table, executor.sender());
-                scope.spawn(move || table.post_part(part, &sender))
+                let table = &table;
+                let senders: Vec<_> = tasks.iter().map(Task::producer).collect();
+                scope.spawn(move || table.post_part(part, &senders))
             })
             .collect();
-        let results: Vec<_> = producers.into_iter().map(|thread| thread.join()).collect();
-        // What they posted is in the mailbox, so the question comes behind it.
-        let asked = executor.ask(|sums| {
+        readers.into_iter().map(|thread| thread.join()).collect()
+    });
+    // The parts are in the file's order, so the first fault is the file's first.
+    let batches = results.into_iter().map(unwound).sum::<Result<_, _>>()?;
+    let mut sums = Sums::default();
+    for task in tasks {
+        // What was posted is in the mailbox, so the question comes behind it.
+        let asked = task.ask(|sums| {
             sums.report();
             mem::take(sums)
         });
-        let sums = asked.map(Reply::wait);
-        // Before anything that may panic: until then the owner waits, and this scope for the owner.
-        executor.all_done();
-        let core = unwound(owner.join()).expect("no letter fails");
-        // The parts are in the file's order, so the first fault is the file's first.
-        let batches = results.into_iter().map(unwound).sum::<Result<_, _>>()?;
-        let sums = sums.expect("an open mailbox").expect("an answer");
-        Ok(Month {
-            sums,
-            batches,
-            core,
-        })
-    })
+        sums.add(asked.expect("no letter fails").wait().expect("an answer"));
+    }
+    Ok(Month { sums, batches })
 }
 
 /// What a thread returned; its panic goes on here.
@@ -184,7 +206,7 @@ fn unwound<T>(result: thread::Result<T>) -> T {
     result.unwrap_or_else(|payload| panic::resume_unwind(payload))
 }
 
-/// A CSV text, cut into one part per producer.
+/// A CSV text, cut into one part per reader.
 struct Table<'a> {
     text: &'a str,
     fields: usize,
@@ -222,33 +244,24 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Parses the rows of `part` and posts them in batches; stops at the first fault. Returns how
-    /// many batches it posted.
-    fn post_part(&self, part: Range<usize>, sender: &Sender<Sums, Flight>) -> Result<usize, Fault> {
+    /// Parses the rows of `part` and posts them in batches, each to its task; stops at the first
+    /// fault. Returns how many batches it posted.
+    fn post_part(
+        &self,
+        part: Range<usize>,
+        tasks: &[Sender<Sums, Flight>],
+    ) -> Result<usize, Fault> {
         let mut rows = reader(&self.text[part.clone()], false);
         let mut row = ByteRecord::new();
-        let mut batch = Vec::with_capacity(BATCH_LETTERS_MAX);
-        let mut batches = 0;
-        loop {
-            let is_end = !rows.read_byte_record(&mut row).map_err(unreadable)?;
-            if !is_end {
-                batch.push(self.flight(&row).map_err(|what| Fault {
-                    offset: part.start + row.position().map_or(0, |at| at.byte() as usize),
-                    what,
-                })?);
-            }
-            if batch.len() == BATCH_LETTERS_MAX || is_end && !batch.is_empty() {
-                let full = mem::replace(&mut batch, Vec::with_capacity(BATCH_LETTERS_MAX));
-                if sender.post_batch(full).is_err() {
-                    // Only a panic ends the owner early, and whoever joins it will see that.
-                    return Ok(batches);
-                }
-                batches += 1;
-            }
-            if is_end {
-                return Ok(batches);
-            }
+        let mut batches: Vec<_> = tasks.iter().map(Batch::new).collect();
+        while rows.read_byte_record(&mut row).map_err(unreadable)? {
+            let flight = self.flight(&row).map_err(|what| Fault {
+                offset: part.start + row.position().map_or(0, |at| at.byte() as usize),
+                what,
+            })?;
+            batches[task_of(flight.carrier)].push(flight);
         }
+        Ok(batches.into_iter().map(Batch::end).sum())
     }
 
     fn flight(&self, row: &ByteRecord) -> Result<Flight, String> {
@@ -292,6 +305,47 @@ impl<'a> Table<'a> {
     }
 }
 
+/// Flights on their way to one task.
+struct Batch<'a> {
+    task: &'a Sender<Sums, Flight>,
+    flights: Vec<Flight>,
+    posted: usize,
+}
+
+impl<'a> Batch<'a> {
+    fn new(task: &'a Sender<Sums, Flight>) -> Self {
+        let flights = Vec::with_capacity(BATCH_LETTERS_MAX);
+        Self {
+            task,
+            flights,
+            posted: 0,
+        }
+    }
+
+    fn push(&mut self, flight: Flight) {
+        self.flights.push(flight);
+        if self.flights.len() == BATCH_LETTERS_MAX {
+            self.post();
+        }
+    }
+
+    fn post(&mut self) {
+        let full = mem::replace(&mut self.flights, Vec::with_capacity(BATCH_LETTERS_MAX));
+        // Only a panic ends a task early, and whoever asks it will see that.
+        if self.task.post_batch(full).is_ok() {
+            self.posted += 1;
+        }
+    }
+
+    /// Posts what is left; how many were posted in all.
+    fn end(mut self) -> usize {
+        if !self.flights.is_empty() {
+            self.post();
+        }
+        self.posted
+    }
+}
+
 fn reader(text: &str, has_headers: bool) -> Reader<&[u8]> {
     ReaderBuilder::new()
         .has_headers(has_headers)
@@ -307,7 +361,7 @@ fn cut(mut reader: Reader<&[u8]>, end: usize) -> Result<Vec<Range<usize>>, Fault
     let mut row = ByteRecord::new();
     while reader.read_byte_record(&mut row).map_err(unreadable)? {
         let here = reader.position().byte() as usize;
-        if starts.len() < PRODUCERS && here >= first + (end - first) * starts.len() / PRODUCERS {
+        if starts.len() < READERS && here >= first + (end - first) * starts.len() / READERS {
             starts.push(here);
         }
     }
@@ -344,7 +398,7 @@ fn line_of(bytes: &[u8], offset: usize) -> usize {
     1 + before.iter().filter(is_end).count() + ends.filter(is_end).count()
 }
 
-/// What the owner alone holds.
+/// What a task alone holds.
 #[derive(Default)]
 struct Sums {
     carriers: BTreeMap<Carrier, Sum>,
@@ -366,28 +420,20 @@ impl Sums {
         self.reports += 1;
         self.rows_reported = self.rows;
     }
+
+    /// Adds those of another task, which has other carriers.
+    fn add(&mut self, other: Self) {
+        self.carriers.extend(other.carriers);
+        self.rows += other.rows;
+        self.reports += other.reports;
+        self.rows_reported += other.rows_reported;
+    }
 }
 
 /// What is printed.
 struct Month {
     sums: Sums,
     batches: usize,
-    /// The core that the owner ran on, or why it was not pinned.
-    core: Result<usize, &'static str>,
-}
-
-/// Pins this thread to the first core that it may use.
-#[cfg(feature = "affinity")]
-fn pin() -> Result<usize, &'static str> {
-    let cores = core_affinity::get_core_ids().ok_or("the allowed cores are unknown")?;
-    let core = cores.into_iter().next().ok_or("no core is allowed")?;
-    let pinned = core_affinity::set_for_current(core);
-    pinned.then_some(core.id).ok_or("the system refused")
-}
-
-#[cfg(not(feature = "affinity"))]
-fn pin() -> Result<usize, &'static str> {
-    Err("built without the feature affinity")
 }
 
 impl Sum {
@@ -403,7 +449,7 @@ impl Sum {
 }
 
 impl Month {
-    fn text(&self) -> String {
+    fn text(&self, cpus: &CpuSet) -> String {
         let mut text = String::new();
         let mut line = |name: &str, [departures, delay, cancelled]: [String; 3]| {
             let _ = writeln!(
@@ -432,12 +478,11 @@ impl Month {
         let _ = writeln!(text, "{reports} reports, the last of {rows_reported} rows");
         let batches = self.batches;
         let per_batch = rows as f64 / batches.max(1) as f64;
-        let core = self
-            .core
-            .map_or("an unpinned owner".to_owned(), |c| format!("core {c}"));
+        let cpu = if cpus.len() == 1 { "CPU" } else { "CPUs" };
         let _ = writeln!(
             text,
-            "{rows} rows to {core} in {batches} batches: {per_batch:.1} letters per batch"
+            "{rows} rows to {TASKS} tasks on {cpu} {cpus} in {batches} batches: \
+             {per_batch:.1} letters per batch"
         );
         text
     }
