@@ -104,6 +104,14 @@ impl core::error::Error for Failure {
     }
 }
 
+/// As it is displayed.
+#[cfg(feature = "serde")]
+impl serde::Serialize for Failure {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// What is done when a letter, a timer, a marker or the default action fails. Whatever it is, the
 /// failure is counted and the hook sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

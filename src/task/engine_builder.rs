@@ -340,11 +340,16 @@ impl EngineBuilder {
             steward::watch(&watching);
         });
         match steward {
-            Ok(steward) => Ok(Engine {
-                hub,
-                steward: Mutex::new(Some(steward)),
-                warnings,
-            }),
+            Ok(steward) => {
+                #[cfg(feature = "tracing")]
+                hub.hooks
+                    .call(|| super::tracing::engine_started(&hub, &warnings));
+                Ok(Engine {
+                    hub,
+                    steward: Mutex::new(Some(steward)),
+                    warnings,
+                })
+            }
             Err(error) => {
                 for crew in &hub.crews {
                     let _gone = crew.port.send(Box::new(|crew| crew.stop()));

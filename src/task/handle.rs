@@ -269,7 +269,10 @@ impl<O, L> TaskHandle<O, L> {
 }
 
 impl<O: 'static, L: Letter<O> + Send + 'static> TaskHandle<O, L> {
-    /// What has happened at the task's processor.
+    /// What has happened at the task's processor. Its times idle and busy mean nothing here: its thread
+    /// waits for all of its tasks together. See [`ThreadSnapshot::utilisation`] for that.
+    ///
+    /// [`ThreadSnapshot::utilisation`]: super::ThreadSnapshot::utilisation
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.executor.counters()

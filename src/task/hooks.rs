@@ -37,8 +37,10 @@ pub struct TaskEvent<'a> {
     pub outcome: Option<&'a Outcome>,
 }
 
-/// A task that was cancelled, or failed from outside, and goes on.
+/// A task that was cancelled, or failed from outside, and goes on. With the feature `serde` it can be
+/// serialized.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Stuck {
     /// Its name.
@@ -74,6 +76,8 @@ impl fmt::Display for Stuck {
 }
 
 type OfThread = Box<dyn Fn(&ThreadInfo) + Send + Sync>;
+type OfTask = Box<dyn Fn(&TaskEvent<'_>) + Send + Sync>;
+type OfStuck = Box<dyn Fn(&Stuck) + Send + Sync>;
 
 /// See above.
 #[derive(Default)]
@@ -82,8 +86,8 @@ pub(super) struct Hooks {
     pub(super) stop: Option<OfThread>,
     pub(super) park: Option<OfThread>,
     pub(super) unpark: Option<OfThread>,
-    pub(super) task_state: Option<Box<dyn Fn(&TaskEvent<'_>) + Send + Sync>>,
-    pub(super) stuck: Option<Box<dyn Fn(&Stuck) + Send + Sync>>,
+    pub(super) task_state: Option<OfTask>,
+    pub(super) stuck: Option<OfStuck>,
     pub(super) threads: Vec<ThreadInfo>,
     /// Calls that have panicked.
     pub(super) panics: Counter,
@@ -103,12 +107,24 @@ impl Hooks {
         }
     }
 
+    /// Tells of something that happened on a thread; a subscriber is a hook as any.
+    #[cfg(all(feature = "tracing", any(not(mailring_loom), mailring_shuttle)))]
+    fn trace(&self, thread: usize, tell: impl FnOnce(&ThreadInfo)) {
+        if let Some(info) = self.threads.get(thread) {
+            self.call(|| tell(info));
+        }
+    }
+
     pub(super) fn start(&self, thread: usize) {
+        #[cfg(all(feature = "tracing", any(not(mailring_loom), mailring_shuttle)))]
+        self.trace(thread, super::tracing::thread_started);
         self.of_thread(&self.start, thread);
     }
 
     pub(super) fn stop(&self, thread: usize) {
         self.of_thread(&self.stop, thread);
+        #[cfg(all(feature = "tracing", any(not(mailring_loom), mailring_shuttle)))]
+        self.trace(thread, super::tracing::thread_stopped);
     }
 
     #[inline]
@@ -122,12 +138,18 @@ impl Hooks {
     }
 
     pub(super) fn task_state(&self, event: &TaskEvent<'_>) {
+        #[cfg(all(feature = "tracing", any(not(mailring_loom), mailring_shuttle)))]
+        self.trace(event.thread, |thread| {
+            super::tracing::task_state(event, thread);
+        });
         if let Some(hook) = &self.task_state {
             self.call(|| hook(event));
         }
     }
 
     pub(super) fn stuck(&self, stuck: &Stuck) {
+        #[cfg(all(feature = "tracing", any(not(mailring_loom), mailring_shuttle)))]
+        self.trace(stuck.thread, |thread| super::tracing::stuck(stuck, thread));
         if let Some(hook) = &self.stuck {
             self.call(|| hook(stuck));
         }

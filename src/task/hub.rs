@@ -206,6 +206,9 @@ impl Hub {
         if !begun {
             return;
         }
+        #[cfg(feature = "tracing")]
+        self.hooks
+            .call(|| super::tracing::shutdown_begun(self, shutdown));
         let is_now = shutdown.is_now();
         for life in self.lives() {
             if is_now {

@@ -58,6 +58,8 @@ mod io_pool;
 mod life;
 #[cfg(all(target_os = "linux", not(mailring_loom)))]
 mod mask;
+#[cfg(all(feature = "metrics", any(not(mailring_loom), mailring_shuttle)))]
+mod metrics;
 #[cfg(all(mailring_loom, not(mailring_shuttle)))]
 pub(crate) mod model;
 mod order;
@@ -90,6 +92,8 @@ mod table;
 #[cfg(all(test, not(mailring_loom)))]
 mod tests;
 mod topology;
+#[cfg(all(feature = "tracing", any(not(mailring_loom), mailring_shuttle)))]
+mod tracing;
 mod waits;
 mod warning;
 mod watch;
@@ -113,6 +117,8 @@ pub use hooks::{Stuck, TaskEvent, ThreadInfo};
 pub use io_pool::{
     IoBuildError, IoBuilder, IoCloseError, IoCounters, IoError, IoPool, JobPanicked, UnrunJob,
 };
+#[cfg(all(feature = "metrics", any(not(mailring_loom), mailring_shuttle)))]
+pub use metrics::MetricsPublisher;
 pub use outcome::{JoinError, Outcome};
 pub use pin::{mask, pin};
 pub use pin_error::{OnPinFailure, PinError};

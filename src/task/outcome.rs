@@ -4,8 +4,10 @@ use super::state::TaskState;
 use crate::processor::Failure;
 use core::fmt;
 
-/// How a task ended; clones are the same end.
+/// How a task ended; clones are the same end. With the feature `serde` it can be serialized; its
+/// cause is a text then.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Outcome {
     /// The task's name.

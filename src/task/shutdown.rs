@@ -50,8 +50,19 @@ impl Shutdown {
     }
 }
 
-/// What came of a shutdown.
+impl fmt::Display for Shutdown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.drain {
+            None => write!(f, "now"),
+            Some(Duration::MAX) => write!(f, "drain"),
+            Some(time) => write!(f, "drain within {time:?}"),
+        }
+    }
+}
+
+/// What came of a shutdown. With the feature `serde` it can be serialized.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Report {
     /// How the tasks ended that lived when the shutdown began, in the order in which they ended.

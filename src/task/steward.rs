@@ -104,6 +104,9 @@ fn finish(hub: &Hub, now: Instant) {
             let _panic = thread.join();
         }
     }
+    #[cfg(feature = "tracing")]
+    hub.hooks
+        .call(|| super::tracing::engine_ended(hub, &report));
     let before = core::mem::replace(&mut *hub.ending.lock(), Ending::Done(report.clone()));
     if let Ending::Begun { waiting, .. } = before {
         for answer in waiting {

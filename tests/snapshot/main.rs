@@ -2,7 +2,13 @@
 
 mod gate;
 mod io;
+#[cfg(feature = "metrics")]
+mod published;
+#[cfg(feature = "serde")]
+mod serialized;
 mod stuck;
+#[cfg(feature = "tracing")]
+mod traced;
 mod values;
 #[path = "../watchdog/mod.rs"]
 mod watchdog;
