@@ -105,9 +105,13 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
 }
 
 impl<O, L> Drop for Mailbox<O, L> {
-    /// Both lanes refuse before a letter is dropped: one that posts then must not wait for room.
+    /// Both lanes refuse before a letter is dropped: one that posts then must not wait for room. As
+    /// `close`, it waits for posts that have begun and not ended: who asks holds a handle, which keeps
+    /// the ring, and would never be told that its letter was dropped there.
     fn drop(&mut self) {
         self.main.quiesce();
         self.urgent.quiesce();
+        let mut left = Fifo::default();
+        left.extend(self.urgent.iter().chain(self.main.iter()));
     }
 }

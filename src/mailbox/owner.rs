@@ -17,7 +17,8 @@ use std::time::Instant;
 
 /// Takes letters; there is one per mailbox, and it may move to another thread.
 ///
-/// Dropping it closes the mailbox, and drops what was accepted and not taken. The [module](super)
+/// Dropping it closes the mailbox, and drops what was accepted and not taken; like
+/// [`close`](Self::close), it waits for posts that have begun and not ended. The [module](super)
 /// shows its life.
 pub struct Mailbox<O, L = Mail<O>> {
     pub(super) main: mpsc::Consumer<Envelope<O, L>>,

@@ -145,15 +145,6 @@ struct Hands {
     kept: Suspensions,
     clock: ManualClock,
     ledger: Ledger,
-    /// How long an answer is waited for. A question that is on its way while the processor is
-    /// dropped stays where it is until the last handle goes, and who waits for ever has one.
-    patience: Patience,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Patience {
-    ForEver,
-    AMoment,
 }
 
 impl Hands {
@@ -244,12 +235,11 @@ impl Hands {
                     assert_eq!(answer, made);
                 }
             }
-            _ if self.patience == Patience::ForEver => {
+            _ => {
                 if let Ok(answer) = reply.wait() {
                     assert_eq!(answer, made);
                 }
             }
-            _ => {}
         }
     }
 
@@ -313,10 +303,6 @@ fn a_life_with_closures() {
         kept,
         clock,
         ledger: ledger.clone(),
-        patience: match at_end {
-            End::Drop => Patience::AMoment,
-            End::Finish | End::Close => Patience::ForEver,
-        },
     };
     let working: Vec<_> = (0..THREADS)
         .map(|who| {
@@ -352,7 +338,7 @@ fn a_life_with_closures() {
             ledger.settle(Left::Counted(unrun));
             marks.iter().for_each(Marks::settle);
         }
-        None => ledger.settle(Left::DroppedOrKept),
+        None => ledger.settle(Left::Dropped),
     }
 }
 

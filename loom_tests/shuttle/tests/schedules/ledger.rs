@@ -38,9 +38,6 @@ pub(crate) enum Left {
     Counted(usize),
     /// Their owner was dropped with them.
     Dropped,
-    /// So it was, and one whose post was still on its way then may live on for ever: where it has a
-    /// handle of its own mailbox, the two keep each other.
-    DroppedOrKept,
 }
 
 /// The number of a letter, for who posts it.
@@ -90,7 +87,6 @@ impl Ledger {
                     unrun += 1;
                     left != Left::None
                 }
-                (1, 0, 0, 0) => left == Left::DroppedOrKept,
                 _ => false,
             };
             assert!(fair, "letter {number} is {fate:?}");
