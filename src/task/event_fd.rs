@@ -61,7 +61,8 @@ impl core::error::Error for EventFdError {
 /// use mailring::task::EventFd;
 ///
 /// let fd = EventFd::new()?;
-/// let mut processor = MailboxProcessor::builder().wake_by(fd.waker()).build(0)?;
+/// let builder = MailboxProcessor::<u32>::builder().wake_by(fd.waker());
+/// let mut processor = builder.build(0)?;
 /// let executor = processor.executor();
 ///
 /// assert_eq!(processor.run_until_idle()?, Step::Idle);

@@ -92,7 +92,8 @@ impl core::error::Error for FdTurnError {
 /// let executor = processor.executor();
 /// let posting = std::thread::spawn(move || {
 ///     executor.execute(|sum| *sum += 42).unwrap();
-///     executor.all_done();
+///     let done = executor.clone();
+///     executor.execute(move |_sum| done.all_done()).unwrap();
 /// });
 /// loop {
 ///     // A real loop has its sockets here, too.
