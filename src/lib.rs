@@ -13,21 +13,20 @@
 //! - [`processor`]: one owner, its letters and what it does between them:
 //!   [`MailboxProcessor`](processor::MailboxProcessor), [`Executor`](processor::Executor),
 //!   [`Timer`](processor::Timer), [`Suspension`](processor::Suspension);
-//! - [`task`]: on which CPUs threads run: [`Topology`](task::Topology),
-//!   [`Placement`](task::Placement), [`pin`](task::pin).
+//! - [`task`]: pinned threads that each drive many owners: [`Engine`](task::Engine),
+//!   [`TaskHandle`](task::TaskHandle), [`Placement`](task::Placement), [`IoPool`](task::IoPool).
 //!
 //! Each layer imports only from those before it.
 //!
 //! ```
-//! use mailring::processor::MailboxProcessor;
+//! use mailring::task::{Engine, Shutdown};
+//! use std::time::Duration;
 //!
-//! let mut processor = MailboxProcessor::new(0)?;
-//! let executor = processor.executor();
-//! let owner = std::thread::spawn(move || processor.run());
-//! executor.execute(|sum| *sum += 42)?;
-//! assert_eq!(executor.ask(|sum| *sum)?.wait()?, 42);
-//! executor.all_done();
-//! owner.join().unwrap()?;
+//! let engine = Engine::builder().build()?;
+//! let counter = engine.spawn("counter", |_cx| 0)?;
+//! counter.post(|sum| *sum += 42)?;
+//! assert_eq!(counter.ask(|sum| *sum)?.wait()?, 42);
+//! engine.shutdown(Shutdown::drain_within(Duration::from_millis(500)))?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![deny(missing_docs)]

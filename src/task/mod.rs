@@ -1,32 +1,28 @@
-//! Where threads run: the CPUs of this machine, a plan for some threads, and the pin itself.
+//! The engine: threads that each drive any number of tasks, and where these threads run.
+//!
+//! An [`Engine`] has a fixed number of threads. A task is an owner with a mailbox, a name and a life
+//! ([`TaskState`]), driven by the thread it was spawned on; a [`TaskHandle`] reaches it from any
+//! thread, and its [`Outcome`] says how it ended. A thread takes its tasks in turn and sleeps once
+//! for all of them. What blocks goes to an [`IoPool`].
 //!
 //! [`Topology`] says which CPUs there are, which this process may use, which share a core, a cache
 //! or a node, and how much of them a container grants. A [`Placement`] is what one wants; it makes
-//! of both a [`Plan`], without touching anything. [`Plan::pin`] and [`pin`] act, on the calling
-//! thread alone.
-//!
-//! A CPU's number is always the system's own, never a place in some list.
+//! of both a [`Plan`], without touching anything. An engine follows it by itself; [`Plan::pin`] and
+//! [`pin`] act on the calling thread alone, for threads of one's own. A CPU's number is always the
+//! system's own, never a place in some list.
 //!
 //! ```
-//! use mailring::processor::MailboxProcessor;
-//! use mailring::task::{OnPinFailure, Placement, Topology};
+//! use mailring::task::{Engine, Placement, Shutdown};
+//! use std::time::Duration;
 //!
-//! let plan = Placement::Spread.plan(Topology::of_process(), None)?;
-//! for warning in plan.warnings() {
+//! let engine = Engine::builder().placement(Placement::PerCore).build()?;
+//! for warning in engine.warnings() {
 //!     eprintln!("{warning}");
 //! }
-//! let mut processor = MailboxProcessor::new(0)?;
-//! let executor = processor.executor();
-//! let owner = std::thread::spawn(move || {
-//!     let unpinned = OnPinFailure::Warn.weigh(plan.pin(0)).expect("a warning at worst");
-//!     processor.run().map(|_| unpinned)
-//! });
-//! executor.execute(|sum| *sum += 42)?;
-//! assert_eq!(executor.ask(|sum| *sum)?.wait()?, 42);
-//! executor.all_done();
-//! if let Some(warning) = owner.join().unwrap()? {
-//!     eprintln!("it ran wherever the system liked: {warning}");
-//! }
+//! let counter = engine.spawn("counter", |_cx| 0_u64)?;
+//! counter.post(|sum| *sum += 42)?;
+//! println!("{}", counter.ask(|sum| *sum)?.wait()?);
+//! engine.shutdown(Shutdown::drain_within(Duration::from_millis(500)))?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
