@@ -174,6 +174,9 @@ impl<O: 'static, L: Letter<O> + Send + 'static> TaskHandle<O, L> {
     }
 
     /// An executor: timers, yields, priorities, probes.
+    ///
+    /// A task's `try_yield` runs letters of its own; `yield_now` waits for one with the whole thread,
+    /// so that no other task of it runs meanwhile.
     #[must_use]
     pub fn executor(&self) -> Executor<O, L> {
         self.executor.clone()
