@@ -51,7 +51,7 @@ impl fmt::Display for EngineSnapshot {
         }
         writeln!(
             f,
-            "{:<18} {:>6} {:<12} {:>6} {:>6} {:>6} {:>6} {:<13}",
+            "{:<18} {:>6} {:<12} {:>6} {:>6} {:>6} {:>6} {}",
             "task", "thread", "state", "depth", "most", "run", "failed", "running"
         )?;
         let shown = f.precision().unwrap_or(usize::MAX).min(tasks.len());
@@ -99,7 +99,7 @@ impl fmt::Display for Row<'_, TaskSnapshot> {
         let running = task.running.as_deref().unwrap_or("-");
         write!(
             f,
-            "{:<18} {:>6} {:<12} {:>6} {:>6} {:>6} {:>6} {:<13}",
+            "{:<18} {:>6} {:<12} {:>6} {:>6} {:>6} {:>6} {}",
             Cut(&name, 18),
             task.thread,
             state,
