@@ -16,7 +16,7 @@ impl fmt::Display for EngineSnapshot {
         writeln!(
             f,
             "engine {}, {}\ntasks: {} live; {} spawned, {} finished, {} cancelled, {} failed",
-            Cut(name, 60),
+            Cut(name, 50),
             Short(*span),
             Count(tasks.len() as u64),
             Count(self.spawned),
@@ -51,8 +51,8 @@ impl fmt::Display for EngineSnapshot {
         }
         writeln!(
             f,
-            "{:<18} {:>6} {:<12} {:>6} {:>6} {:>6} {:>6} {}",
-            "task", "thread", "state", "depth", "most", "run", "failed", "running"
+            "{:<18} {:>6} {:<12} {:>6} {:>6} {:>6} {:>6} running",
+            "task", "thread", "state", "depth", "most", "run", "failed"
         )?;
         let shown = f.precision().unwrap_or(usize::MAX).min(tasks.len());
         for task in &tasks[..shown] {
