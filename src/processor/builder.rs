@@ -219,8 +219,9 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Prepared<O, L> {
         self.sender.shared().answering().move_to(owner);
     }
 
-    /// What is left of it, where it never gets an owner, and the timers: dropping one may panic.
-    pub(crate) fn close(mut self) -> (Undelivered<O, L>, Vec<impl Sized + use<O, L>>) {
+    /// What is left of it, where it never gets an owner, and the timers. Dropping one may panic, and it
+    /// itself, for it has a hook.
+    pub(crate) fn close(&mut self) -> (Undelivered<O, L>, Vec<impl Sized + use<O, L>>) {
         let timers = self.arrivals.close();
         (self.mailbox.close(), timers)
     }

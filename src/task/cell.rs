@@ -147,6 +147,8 @@ where
         };
         let _first = self.life.fail(failure);
         self.stage = Stage::Over(self.close(prepared.close()));
+        self.drop_guarded(prepared);
+        self.drop_guarded(action);
         false
     }
 
@@ -346,8 +348,9 @@ where
         let undelivered;
         match core::mem::replace(&mut self.stage, Stage::Over(0)) {
             Stage::New(parts) => {
-                let (prepared, init, action) = *parts;
+                let (mut prepared, init, action) = *parts;
                 undelivered = self.close(prepared.close());
+                self.drop_guarded(prepared);
                 self.drop_guarded(init);
                 self.drop_guarded(action);
             }

@@ -102,7 +102,8 @@ impl Crew {
         });
         debug_assert!(index < ERRANDS, "more tasks than there are indices");
         task.seated(index);
-        self.seats[index as usize].task = Some(task);
+        let before = self.seats[index as usize].task.replace(task);
+        debug_assert!(before.is_none(), "T3: two tasks in one seat");
         self.live += 1;
         self.list(index);
         index

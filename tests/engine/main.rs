@@ -16,6 +16,7 @@
 //! on a clock moved by hand, and limits on time are guards against hanging.
 
 mod basics;
+mod chaos;
 mod failures;
 mod gate;
 mod shutdowns;
