@@ -155,7 +155,7 @@ fn m8b_reason_seen_by_a_producer_that_is_refused() {
 /// A close that runs the owner itself: what the owner did before is seen, the end is seen once.
 #[test]
 fn m8c_close_runs_the_owner() {
-    check(unbounded(60_000), || {
+    check(unbounded(700), || {
         let (producer, owner) = Hosted::new(1);
         let posting = with(producer.clone(), |producer| {
             producer.try_post(Letter::new(1)).is_ok()

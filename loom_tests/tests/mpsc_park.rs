@@ -124,7 +124,7 @@ fn m5c_owner_written_by_the_last_waker() {
 /// before that takes the second rest for the first.
 #[test]
 fn m5d_kick_and_rest_at_the_same_cursor() {
-    check(preemptions(5, 20_000), || {
+    check(preemptions(5, 10_000), || {
         let work = Arc::new(Plain::new(0));
         let done = Arc::clone(&work);
         let (producer, owner) = Hosted::with(1, move || assert_eq!(done.read(), 1));
@@ -167,7 +167,7 @@ fn m5e_kick_reaches_a_sleeper() {
 /// as one or as two.
 #[test]
 fn m14b_two_kickers() {
-    check(preemptions(4, 40_000), || {
+    check(preemptions(4, 9_000), || {
         let work: Arc<[AtomicU32; 2]> = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
         let seen = Arc::new(Plain::new([0; 2]));
         let (at_work, see) = (Arc::clone(&work), Arc::clone(&seen));

@@ -8,6 +8,7 @@ use super::turn::Allowed;
 use crate::letter::Letter;
 use crate::mailbox::{TakeError, Undelivered};
 use crate::ring::{Budget, Stopwatch};
+use crate::sync::spin_hint;
 
 /// What became of a finished processor.
 #[derive(Debug)]
@@ -139,7 +140,10 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
                 let taken = match taken {
                     Ok(taken) => taken,
                     // A post has begun and not ended.
-                    Err(TakeError::Empty) => return Ok(false),
+                    Err(TakeError::Empty) => {
+                        spin_hint();
+                        return Ok(false);
+                    }
                     Err(_) => return Ok(true),
                 };
                 allowed.left -= 1;

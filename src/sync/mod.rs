@@ -24,6 +24,10 @@ pub(crate) use shuttled::*;
 #[cfg_attr(mailring_loom, allow(unused_imports))]
 pub(crate) use std::sync::OnceLock;
 
+/// A value that is set once, where others look for it meanwhile.
+#[cfg(any(not(mailring_loom), mailring_shuttle))]
+pub(crate) use std::sync::OnceLock as SetOnce;
+
 /// What a waker is made of; std's in the model too, for a waker knows no other.
 pub(crate) use std::sync::Arc as WakerArc;
 

@@ -21,6 +21,36 @@ impl<T> Mutex<T> {
     }
 }
 
+/// A value that is set once, as std's `OnceLock` is: the checker knows what comes before it, and that
+/// who looks may look too soon.
+#[derive(Debug)]
+pub(crate) struct SetOnce<T> {
+    value: std::sync::OnceLock<T>,
+    is_set: AtomicU32,
+}
+
+impl<T> SetOnce<T> {
+    pub(crate) fn new() -> Self {
+        Self {
+            value: std::sync::OnceLock::new(),
+            is_set: AtomicU32::new(0),
+        }
+    }
+
+    pub(crate) fn set(&self, value: T) -> Result<(), T> {
+        self.value.set(value)?;
+        // Release: pairs with Acquire in `get`.
+        self.is_set.store(1, core::sync::atomic::Ordering::Release);
+        Ok(())
+    }
+
+    pub(crate) fn get(&self) -> Option<&T> {
+        // Acquire: pairs with Release in `set`; the value comes first.
+        let is_set = self.is_set.load(core::sync::atomic::Ordering::Acquire) == 1;
+        is_set.then(|| self.value.get()).flatten()
+    }
+}
+
 /// A retry: the model runs another thread first, else a spin would never end.
 pub(crate) fn spin_hint() {
     loom::hint::spin_loop();

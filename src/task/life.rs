@@ -10,7 +10,7 @@ use super::outcome::{JoinError, Outcome};
 use super::state::{TaskState, Transition};
 use crate::letter::Letter;
 use crate::processor::{Activity, Counters, Executor, Failure};
-use crate::sync::{AtomicU32, Mutex, OnceLock, Tally, order, this_thread};
+use crate::sync::{AtomicU32, Mutex, SetOnce, Tally, order, this_thread};
 use crate::wait::{Answer, ReplyTimeout, reply};
 use core::time::Duration;
 use std::time::Instant;
@@ -33,7 +33,7 @@ pub(super) struct Life {
     /// When it was cancelled or failed from outside.
     asked_to_end: Mutex<Option<Instant>>,
     end: Mutex<End>,
-    remote: OnceLock<Box<dyn Remote>>,
+    remote: SetOnce<Box<dyn Remote>>,
 }
 
 #[derive(Default)]
@@ -89,7 +89,7 @@ impl Life {
             building: Tally::default(),
             asked_to_end: Mutex::new(None),
             end: Mutex::new(End::default()),
-            remote: OnceLock::new(),
+            remote: SetOnce::new(),
         }
     }
 
@@ -106,11 +106,12 @@ impl Life {
             TaskState::Running => self.building.set(0),
             _ => {}
         }
-        // AcqRel / Acquire: pairs with other steps and `state`.
+        // Release / Acquire: pairs with `state` and steps that come too late; what was done before is
+        // seen. One that is made needs no more: its thread has looked at the state it comes from.
         match self.state.compare_exchange(
             from.word(),
             to.word(),
-            order!(z1, AcqRel),
+            order!(z1, Release),
             order!(z, Acquire),
         ) {
             Ok(_) => Transition::Made,
