@@ -355,7 +355,8 @@ impl Crew {
             stats,
             ..
         } = self;
-        waits.sleep(stats, || ready.wait_unless(deadline, || false));
+        // A hook that is called meanwhile may post to one of our tasks, past the rings.
+        waits.sleep(stats, || ready.wait_unless(deadline, || here::listed() > 0));
     }
 
     /// Until when to sleep, in the system's time: a clock that is moved by hand rings a bell.

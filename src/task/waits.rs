@@ -1,5 +1,6 @@
 //! How a crew waits: it looks a while, as its strategy says, and then sleeps.
 
+use super::here;
 use super::hooks::Hooks;
 use super::watch::CrewStats;
 use crate::sync::{Arc, yield_now};
@@ -78,7 +79,10 @@ impl Waits {
                 Next::Look => {}
                 Next::LookAround => {
                     counted.go_on(stats, idle.waited_ns());
-                    if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                    // The strategy is caller code, and may have posted to a task of this thread.
+                    if here::listed() > 0
+                        || deadline.is_some_and(|deadline| Instant::now() >= deadline)
+                    {
                         break false;
                     }
                 }

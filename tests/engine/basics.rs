@@ -1,7 +1,11 @@
 //! What everybody does with an engine.
 
 use crate::watchdog::watched;
-use mailring::task::{Engine, Placement, Shutdown, TaskState};
+use mailring::task::{Engine, Placement, Shutdown, TaskHandle, TaskState};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 const LONG: Duration = Duration::from_secs(20);
@@ -61,4 +65,32 @@ fn play(to: &Player, from: &Player, left: u32, done: std::sync::mpsc::Sender<()>
         play(&other, &me, left - 1, done);
     })
     .unwrap();
+}
+
+/// Such a hook is on the tasks' own thread, and so posts past their rings, when the thread has looked
+/// already.
+#[test]
+fn what_a_hook_posts_before_its_thread_sleeps_is_run_at_once() {
+    const POSTS: usize = 3;
+    watched(|| {
+        let of_hook = Arc::new(OnceLock::<TaskHandle<Sender<()>>>::new());
+        let (task, posts) = (Arc::clone(&of_hook), AtomicUsize::new(0));
+        let builder = Engine::builder().placement(Placement::Unpinned).threads(1);
+        let builder = builder.on_park(move |_| {
+            if let Some(task) = task.get()
+                && posts.fetch_add(1, SeqCst) < POSTS
+            {
+                task.post(|ran| ran.send(())).unwrap();
+            }
+        });
+        let engine = builder.build().unwrap();
+        let (ran, runs) = channel();
+        let task = engine.spawn("task", move |_| ran).unwrap();
+        assert!(of_hook.set(task.clone()).is_ok());
+        // Its thread sleeps after this at the latest.
+        task.post(|_| ()).unwrap();
+        for _ in 0..POSTS {
+            runs.recv().unwrap();
+        }
+    });
 }
