@@ -229,7 +229,7 @@ where
             self.drop_guarded(timer);
         }
         match self.on_undelivered.take() {
-            Some(take) if count > 0 => self.drop_guarded_by(move || take(undelivered)),
+            Some(take) if count > 0 => self.hooks.call(move || take(undelivered)),
             take => {
                 self.drop_guarded(take);
                 // One by one: several may panic.
@@ -241,17 +241,7 @@ where
 
     /// Drops caller's values; a panic of theirs is counted with those of hooks.
     fn drop_guarded<T>(&self, value: T) {
-        self.drop_guarded_by(move || drop(value));
-    }
-
-    fn drop_guarded_by(&self, drop: impl FnOnce()) {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(drop)) {
-            self.hooks.panics.increment();
-            // Its payload may panic in turn.
-            if catch_unwind(AssertUnwindSafe(move || core::mem::drop(panic))).is_err() {
-                self.hooks.panics.increment();
-            }
-        }
+        self.hooks.call(move || drop(value));
     }
 
     fn processor(&mut self) -> Option<&mut MailboxProcessor<O, L, A>> {
@@ -302,7 +292,8 @@ where
 
     #[cold]
     fn panicked(&mut self, payload: Box<dyn Any + Send>) {
-        let _first = self.life.fail(Failure::panic("failure hook", payload));
+        let late = self.life.fail(Failure::panic("failure hook", payload));
+        self.drop_guarded(late);
     }
 
     fn put_on_list(&mut self) -> bool {

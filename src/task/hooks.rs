@@ -96,8 +96,13 @@ pub(super) struct Hooks {
 impl Hooks {
     /// Calls `hook`, and counts a panic of it.
     pub(super) fn call(&self, hook: impl FnOnce()) {
-        if catch_unwind(AssertUnwindSafe(hook)).is_err() {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(hook)) {
             self.panics.increment();
+            // Its payload may panic in turn.
+            if let Err(again) = catch_unwind(AssertUnwindSafe(move || drop(panic))) {
+                self.panics.increment();
+                core::mem::forget(again);
+            }
         }
     }
 

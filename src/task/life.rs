@@ -13,6 +13,8 @@ use crate::processor::{Activity, Counters, Executor, Failure};
 use crate::sync::{AtomicU32, Mutex, SetOnce, Tally, order, this_thread};
 use crate::wait::{Answer, ReplyTimeout, reply};
 use core::time::Duration;
+#[cfg(not(mailring_loom))]
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 /// See above.
@@ -272,6 +274,21 @@ impl Life {
             }
         }
         self.outcome().ok_or(JoinError::Timeout)
+    }
+}
+
+#[cfg(not(mailring_loom))]
+impl Drop for Life {
+    /// The last to know of a task may be any thread, in the midst of other work. What the task failed by
+    /// is the caller's, and may panic when it is dropped: that ends here.
+    fn drop(&mut self) {
+        let cause = self.cause.lock().take();
+        let outcome = self.end.lock().outcome.take();
+        let dropped = catch_unwind(AssertUnwindSafe(move || drop((cause, outcome))));
+        if let Err(panic) = dropped {
+            // Its payload may panic in turn.
+            core::mem::forget(panic);
+        }
     }
 }
 

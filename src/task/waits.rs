@@ -49,7 +49,10 @@ impl Waits {
     }
 
     pub(super) fn forget(&mut self, index: u32) {
-        self.of_tasks.retain(|(of, _)| *of != index);
+        let forgotten = self.of_tasks.extract_if(.., |(of, _)| *of == index);
+        for strategy in forgotten {
+            self.hooks.call(move || drop(strategy));
+        }
     }
 
     /// Looks until there is something, or the deadline has passed; `true`: until it is time to sleep.

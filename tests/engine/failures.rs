@@ -1,6 +1,6 @@
 //! What fails, and panics: it is never swallowed, harms no other task, and nobody waits for ever.
 
-use crate::gate::{Gate, gate};
+use crate::gate::{Gate, Gated, gate};
 use crate::watchdog::watched;
 use crate::{LONG, engine, held};
 use mailring::ManualClock;
@@ -8,7 +8,7 @@ use mailring::letter::{Letter, Mail, Outcome};
 use mailring::mailbox::{PostError, Taken, Undelivered};
 use mailring::processor::{Controller, Failure, OnFailure, Repeat, Suspension};
 use mailring::task::{Context, Engine, Placement, Shutdown, TaskBuilder, TaskHandle, TaskState};
-use mailring::wait::ReplyError;
+use mailring::wait::{ReplyError, Spell, Step, WaitStrategy};
 use std::panic::panic_any;
 use std::rc::Rc;
 use std::sync::atomic::AtomicUsize;
@@ -644,6 +644,7 @@ fn nothing_is_handed_over_where_all_was_delivered() {
 }
 
 /// Panics when it is dropped.
+#[derive(Debug)]
 struct Explosive;
 
 impl Drop for Explosive {
@@ -730,4 +731,80 @@ fn drops_that_panic_at_the_end_harm_nobody() {
         let report = engine.shutdown(Shutdown::drain_within(LONG)).unwrap();
         assert!(report.stuck.is_empty());
     });
+}
+
+/// Where nobody has a handle any more, the last to know a task's end is a thread of the engine.
+#[test]
+fn a_cause_that_panics_when_it_is_dropped_harms_no_thread() {
+    watched(|| {
+        let (stuck, let_go) = channel();
+        let engine = Engine::builder().placement(Placement::Unpinned).threads(1);
+        let (stuck, held_up) = (Mutex::new(stuck), Arc::new(Mutex::new(None)));
+        let of_hook = Arc::clone(&held_up);
+        let engine = engine.cancel_timeout(Duration::ZERO).on_stuck(move |_| {
+            stuck.lock().unwrap().send(()).unwrap();
+            let gated: Gated = of_hook.lock().unwrap().take().unwrap();
+            gated.pass();
+        });
+        let engine = engine.build().unwrap();
+        let neighbour = engine.spawn("neighbour", |_| 7).unwrap();
+        let is_alive = || neighbour.ask(|number| *number).unwrap().wait() == Ok(7);
+
+        let task = engine.spawn("task", |_| ()).unwrap();
+        let gate = held(&task);
+        task.post(|()| -> () { panic_any(Explosive) }).unwrap();
+        drop(task);
+        gate.open();
+        assert!(is_alive());
+
+        // The watchdog is at it when the task ends.
+        let (watching, gated) = crate::gate::gate();
+        *held_up.lock().unwrap() = Some(gated);
+        let task = engine.spawn("task", |_| ()).unwrap();
+        let gate = held(&task);
+        task.fail(Cause(Explosive)).unwrap();
+        drop(task);
+        let_go.recv().unwrap();
+        watching.wait_begun();
+        gate.open();
+        assert!(is_alive());
+        watching.open();
+        let report = engine.shutdown(Shutdown::now()).unwrap();
+        assert_eq!(report.outcomes.len(), 1);
+    });
+}
+
+#[derive(Debug)]
+struct Cause(Explosive);
+
+impl std::fmt::Display for Cause {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("reported")
+    }
+}
+
+impl std::error::Error for Cause {}
+
+/// As every other part of a task.
+#[test]
+fn a_strategy_that_panics_when_it_is_dropped_harms_no_thread() {
+    watched(|| {
+        let engine = engine(1);
+        let neighbour = engine.spawn("neighbour", |_| 7).unwrap();
+        let task = engine.task("task").idle(Waiting(Explosive));
+        let task = task.spawn(|_| ()).unwrap();
+        task.finish();
+        assert_eq!(task.join().unwrap().state, TaskState::Finished);
+        let asked = neighbour.ask(|number| *number).unwrap();
+        assert_eq!(asked.wait(), Ok(7));
+    });
+}
+
+#[derive(Debug)]
+struct Waiting(Explosive);
+
+impl WaitStrategy for Waiting {
+    fn step(&self, _spell: Spell) -> Step {
+        Step::Park
+    }
 }
