@@ -4,7 +4,6 @@ use super::context::Context;
 use super::engine_builder::EngineBuilder;
 use super::engine_handle::EngineHandle;
 use super::handle::TaskHandle;
-use super::here;
 use super::hooks::ThreadInfo;
 use super::hub::Hub;
 use super::hub_ref::HubRef;
@@ -15,7 +14,7 @@ use super::snapshot::EngineSnapshot;
 use super::spawn::TaskBuilder;
 use super::spawn_error::SpawnError;
 use super::warning::Warning;
-use crate::sync::{JoinHandle, Mutex, PlainArc, this_thread};
+use crate::sync::{JoinHandle, Mutex, PlainArc};
 use crate::wait::reply;
 use core::fmt;
 
@@ -148,9 +147,7 @@ impl Engine {
     /// # Errors
     /// As [`shutdown`](Self::shutdown), on the engine's own threads also where none has begun.
     pub fn wait(&self) -> Result<Report, ShutdownError> {
-        let this = this_thread().get();
-        let is_own = here::is_crew() && self.hub.crews.iter().any(|crew| crew.driver == this);
-        if is_own {
+        if self.hub.is_own_thread() {
             return Err(ShutdownError::WouldDeadlock);
         }
         let told = {

@@ -16,8 +16,8 @@ use super::topology::Topology;
 use super::waits::Waits;
 use crate::ring::CapacityError;
 use crate::sync::{
-    Arc, Clock, JoinHandle, Mutex, Parker, PlainArc, SharedClock, SystemClock, spawn_named,
-    this_thread,
+    Arc, AtomicU64, Clock, JoinHandle, Mutex, Parker, PlainArc, SharedClock, SystemClock,
+    spawn_named, this_thread,
 };
 use crate::wait::{Answer, Parking, WaitStrategy, reply};
 use core::fmt;
@@ -331,6 +331,7 @@ impl EngineBuilder {
             watched: Mutex::new(Watched::default()),
             ending: Mutex::new(Ending::default()),
             steward,
+            steward_thread: AtomicU64::new(0),
             cancel_timeout: self.cancel_timeout,
             threads: Mutex::new(core::mem::take(&mut started.handles)),
             io,

@@ -9,7 +9,8 @@ use super::shutdown::{Ending, Report, Shutdown};
 use super::slots::Slots;
 use super::state::TaskState;
 use super::watch::CrewStats;
-use crate::sync::{Arc, JoinHandle, Mutex, Parker, SharedClock};
+use crate::sync::{Arc, AtomicU64, JoinHandle, Mutex, Parker, SharedClock, this_thread};
+use core::sync::atomic::Ordering::Relaxed;
 use core::time::Duration;
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -27,6 +28,8 @@ pub(crate) struct Hub {
     pub(super) ending: Mutex<Ending>,
     /// Has the steward look.
     pub(super) steward: Arc<Parker>,
+    /// The number of its thread; 0 until it has begun.
+    pub(super) steward_thread: AtomicU64,
     pub(super) cancel_timeout: Duration,
     pub(super) threads: Mutex<Vec<JoinHandle<()>>>,
     pub(super) io: IoPool,
@@ -224,6 +227,15 @@ impl Hub {
         if life.cancel() {
             self.watch(life);
         }
+    }
+
+    /// Whether the calling thread is one that the end of the engine waits for.
+    pub(super) fn is_own_thread(&self) -> bool {
+        let this = this_thread().get();
+        // Relaxed: a thread that stored its own number reads it back.
+        this == self.steward_thread.load(Relaxed)
+            || self.crews.iter().any(|crew| crew.driver == this)
+            || self.io.is_own_thread()
     }
 
     /// Starts no more jobs of the I/O pool, and drops those that were not started.

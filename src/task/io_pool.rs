@@ -30,7 +30,8 @@ use std::time::Instant;
 ///
 /// Bounded twice: there are at most so many threads, started when a job finds none idle, and at most
 /// so many jobs wait for one. Behind a full queue [`run`](Self::run) waits, and
-/// [`try_run`](Self::try_run) hands the job back. Jobs may hand in jobs.
+/// [`try_run`](Self::try_run) hands the job back. Jobs may hand in jobs. The threads may run wherever
+/// the process could when it was started, also those that a pinned thread has started.
 ///
 /// # Results
 /// [`run_for`](Self::run_for) brings a job's result back to an owner, as a letter of its executor's
@@ -258,6 +259,11 @@ impl IoPool {
     /// Accepts no more jobs, and waits for nothing: those accepted are run.
     pub(super) fn drain(&self) {
         self.shared.drain();
+    }
+
+    /// Whether the calling thread is one of the pool's.
+    pub(super) fn is_own_thread(&self) -> bool {
+        self.shared.is_own_thread()
     }
 
     pub(super) fn is_stopped(&self) -> bool {

@@ -4,6 +4,8 @@ use super::cpu_set::CpuSet;
 #[cfg(all(target_os = "linux", not(mailring_loom)))]
 use super::mask as system;
 use super::pin_error::PinError;
+#[cfg(all(target_os = "linux", not(mailring_loom)))]
+use super::topology::Topology;
 use std::io;
 
 /// Pins the calling thread to `cpus`: from now on it runs on these alone.
@@ -33,6 +35,13 @@ pub fn pin(cpus: &CpuSet) -> Result<(), PinError> {
         return Err(PinError::NoCpu);
     }
     put(cpus)
+}
+
+/// Frees the calling thread of what it has inherited from a pinned one, where threads inherit such a
+/// thing; where that is refused it stays where it is.
+pub(super) fn unpin() {
+    #[cfg(all(target_os = "linux", not(mailring_loom)))]
+    let _refused = pin(Topology::of_process().allowed());
 }
 
 /// The CPUs that the calling thread is pinned to, or all it may run on if it is not.

@@ -4,8 +4,10 @@
 //! It sleeps but for that.
 
 use super::hub::Hub;
+use super::pin::unpin;
 use super::shutdown::{Ending, Report, after};
-use crate::sync::PlainArc;
+use crate::sync::{PlainArc, this_thread};
+use core::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 /// What there is to do about the shutdown.
@@ -24,6 +26,9 @@ enum Todo {
 
 /// Watches until the engine has ended.
 pub(super) fn watch(hub: &PlainArc<Hub>) {
+    unpin();
+    // Relaxed: asked by a thread of itself.
+    hub.steward_thread.store(this_thread().get(), Relaxed);
     loop {
         let now = Instant::now();
         let next_stuck = hub.report_stuck(now);
@@ -54,7 +59,6 @@ pub(super) fn watch(hub: &PlainArc<Hub>) {
 }
 
 fn todo(hub: &Hub, now: Instant) -> Todo {
-    let all_ended = hub.tasks.lock().live.is_empty();
     let mut ending = hub.ending.lock();
     let Ending::Begun {
         drained_by,
@@ -66,6 +70,8 @@ fn todo(hub: &Hub, now: Instant) -> Todo {
     else {
         return Todo::Wait(None);
     };
+    // Only now: until the shutdown has begun there may be more.
+    let all_ended = hub.tasks.lock().live.is_empty();
     if all_ended && hub.io.has_ended() {
         return Todo::Finish;
     }

@@ -3,10 +3,13 @@
 use crate::gate::gate;
 use crate::watchdog::{Dice, until, watched};
 use crate::{LONG, engine, held};
-use mailring::task::{Engine, Shutdown, ShutdownError, SpawnError, TaskHandle, TaskState};
+use mailring::task::{
+    Engine, Placement, Shutdown, ShutdownError, SpawnError, TaskHandle, TaskState,
+};
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
-use std::sync::{Arc, Barrier};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Barrier, OnceLock, Weak};
 use std::thread;
 use std::time::Duration;
 
@@ -173,6 +176,44 @@ fn a_task_ends_its_own_engine() {
         assert!(matches!(ended, Err(ShutdownError::WouldDeadlock)));
         assert_eq!(engine.wait().unwrap().outcomes.len(), 1);
         assert_eq!(task.state(), TaskState::Canceled);
+    });
+}
+
+/// All threads that the engine waits for are its own, and wait for no end of it.
+#[test]
+fn no_thread_of_an_engine_waits_for_its_end() {
+    watched(|| {
+        let of_hooks = Arc::new(OnceLock::<Weak<Engine>>::new());
+        let (told, tells) = channel();
+        let wait = {
+            let of_hooks = Arc::clone(&of_hooks);
+            move |who| {
+                let engine = of_hooks.get().and_then(Weak::upgrade).unwrap();
+                let waited = engine.wait();
+                let would_wait = matches!(waited, Err(ShutdownError::WouldDeadlock));
+                let _ = told.send((who, would_wait));
+            }
+        };
+        let (of_stuck, of_stop) = (wait.clone(), wait.clone());
+        let builder = Engine::builder().placement(Placement::Unpinned).threads(1);
+        let builder = builder.cancel_timeout(Duration::ZERO);
+        let builder = builder.on_stuck(move |_| of_stuck("watchdog"));
+        let builder = builder.on_thread_stop(move |_| of_stop("thread that stops"));
+        let engine = Arc::new(builder.build().unwrap());
+        of_hooks.set(Arc::downgrade(&engine)).unwrap();
+
+        engine.io().run(move || wait("job")).unwrap();
+        assert_eq!(tells.recv(), Ok(("job", true)));
+
+        let task = engine.spawn("task", |_| ()).unwrap();
+        let gate = held(&task);
+        assert!(task.cancel());
+        assert_eq!(tells.recv(), Ok(("watchdog", true)));
+        gate.open();
+
+        let report = engine.shutdown(Shutdown::now()).unwrap();
+        assert!(report.stuck.is_empty());
+        assert_eq!(tells.recv(), Ok(("thread that stops", true)));
     });
 }
 

@@ -3,7 +3,7 @@
 use mailring::mailbox;
 use mailring::processor::MailboxProcessor;
 use mailring::task::{
-    CpuSet, OnPinFailure, PinError, Placement, Plan, Topology, Warning, mask, pin,
+    CpuSet, Engine, OnPinFailure, PinError, Placement, Plan, Topology, Warning, mask, pin,
 };
 use mailring::wait::{BusySpin, Parking, WaitStrategy};
 use std::io;
@@ -126,6 +126,36 @@ fn b34_a_pinned_thread_sees_all_that_the_process_was_started_with() {
         allowed(),
         "main's own mask is as before"
     );
+}
+
+/// Whichever pinned thread starts them.
+#[test]
+fn b34_threads_of_an_engine_that_are_not_pinned_are_free() {
+    apart(|| {
+        pin(&one(allowed().last().unwrap())).unwrap();
+        let (told, stuck) = channel();
+        let builder = Engine::builder().placement(Placement::Unpinned).threads(1);
+        let builder = builder.cancel_timeout(Duration::ZERO);
+        let builder = builder.on_stuck(move |_| told.send(mask().unwrap()).unwrap());
+        let engine = builder.build().unwrap();
+        let job = engine.io().submit(|| mask().unwrap()).unwrap();
+        assert_eq!(job.wait().as_ref(), Ok(allowed()), "a thread for jobs");
+
+        let task = engine.spawn("task", |_| ()).unwrap();
+        let of_task = task.ask(|()| mask().unwrap()).unwrap();
+        assert_eq!(of_task.wait().as_ref(), Ok(allowed()), "a thread for tasks");
+
+        let ((begin, begun), (go, gate)) = (channel(), channel::<()>());
+        let held = move |_: &mut ()| {
+            begin.send(()).unwrap();
+            let _gone = gate.recv();
+        };
+        task.post(held).unwrap();
+        begun.recv().unwrap();
+        task.cancel();
+        assert_eq!(stuck.recv().as_ref(), Ok(allowed()), "the watchdog's");
+        drop(go);
+    });
 }
 
 #[test]

@@ -180,6 +180,11 @@ impl Shared {
         state.phase != Phase::Open && state.counters.threads == 0
     }
 
+    /// Whether the calling thread is one of the pool's.
+    pub(super) fn is_own_thread(&self) -> bool {
+        self.state.lock().is_own_thread()
+    }
+
     /// Whether no more jobs are started.
     pub(super) fn is_stopped(&self) -> bool {
         self.state.lock().phase == Phase::Stopping

@@ -1,5 +1,6 @@
 //! A thread of the pool: runs jobs until the pool is closed and none is left.
 
+use super::super::pin::unpin;
 use super::job;
 use super::shared::Shared;
 use crate::letter::Letter;
@@ -23,6 +24,7 @@ pub(super) fn work(shared: &Shared, index: usize, parker: &WakingParker) {
         parker,
         waker: parker.waker(),
     };
+    unpin();
     shared.begin(index);
     let mut ran = None;
     while let Some(job) = shared.next(index, parker, ran) {
