@@ -131,7 +131,7 @@ pub enum OnFailure {
 }
 
 /// Sees each failure.
-pub(super) type Hook = Box<dyn FnMut(&Failure) + Send>;
+pub(crate) type Hook = Box<dyn FnMut(&Failure) + Send>;
 
 /// An error whose receiver has gone: to be told and counted, and no failure of the processor.
 #[derive(Debug)]

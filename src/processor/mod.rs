@@ -70,6 +70,7 @@ pub(crate) use builder::Prepared;
 pub use default_letter::DefaultLetter;
 pub use exclusive::Exclusive;
 pub use executor::Executor;
+pub(crate) use failure::Hook;
 pub use failure::{Failure, OnFailure};
 pub use finish::Finished;
 pub(crate) use near::Near;

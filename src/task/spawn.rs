@@ -9,7 +9,7 @@ use super::port::Seat;
 use super::spawn_error::SpawnError;
 use crate::letter::{BoxError, Letter, Mail};
 use crate::mailbox::{self, Undelivered};
-use crate::processor::{DefaultAction, Failure, MailboxProcessor, NoAction, OnFailure};
+use crate::processor::{DefaultAction, Failure, Hook, MailboxProcessor, NoAction, OnFailure};
 use crate::sync::Arc;
 use crate::wait::WaitStrategy;
 use core::any::Any;
@@ -55,7 +55,7 @@ pub struct TaskBuilder<A = NoAction> {
     slot: Option<Box<str>>,
     mailbox: mailbox::Builder,
     on_failure: OnFailure,
-    failure_hook: Option<Box<dyn FnMut(&Failure) + Send>>,
+    failure_hook: Option<Hook>,
     time_letters: bool,
     follow_ups_max: Option<usize>,
     idle: Option<Box<dyn WaitStrategy>>,

@@ -3,6 +3,7 @@
 use crate::watchdog::{until, watched};
 use crate::{Log, logging};
 use mailring::letter::{Letter, Outcome};
+use mailring::mailbox::MarkerPost;
 use mailring::processor::{Activity, Ended, MailboxProcessor, OnFailure, Step};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Barrier};
@@ -76,8 +77,8 @@ fn each_kind_of_work_is_told() {
         move |seen: &mut Vec<Activity>| seen.extend(executor.activity())
     };
     assert_eq!(processor.run_until_idle().unwrap(), Step::Idle);
-    let mut marker = processor.marker("a marker", look(&executor)).unwrap();
-    marker.post();
+    let marker = processor.marker("a marker", look(&executor)).unwrap();
+    assert_eq!(marker.post(), MarkerPost::Posted);
     executor.run_at(executor.now(), look(&executor));
     let (outer, inner) = (executor.clone(), look(&executor));
     executor

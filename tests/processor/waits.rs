@@ -4,7 +4,6 @@
 use crate::watchdog::watched;
 use mailring::mailbox;
 use mailring::processor::{Ended, Executor, MailboxProcessor, Reason, Step as Ran};
-use mailring::ring::Budget;
 use mailring::wait::{NoReply, ReplyError, ReplyTimeout, Spell, Step, WaitStrategy};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
