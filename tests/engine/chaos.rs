@@ -31,6 +31,8 @@ const TASKS_MAX: usize = 48;
 const ACTS: usize = 60;
 /// How deep letters post letters.
 const FUEL: u32 = 5;
+/// How deep yields go, on the stack of a thread.
+const YIELDS_MAX: u32 = 8;
 /// What one life takes at most, on a machine that does other things as well.
 const LIFE: Duration = Duration::from_secs(60);
 
@@ -107,6 +109,8 @@ struct State {
     marker: Marker<State>,
     suspension: Option<Suspension>,
     timers: Vec<Timer>,
+    /// How deep it yields; where a panic ends one it counts on, and yields less.
+    yields: u32,
     _load: Load,
 }
 
@@ -164,13 +168,15 @@ fn act_in_task(load: &Load, state: &mut State) -> Done {
                 }
             }
             8 | 9 => {
-                if state.marker.post() == MarkerPost::Posted {
-                    world.marked.fetch_add(1, SeqCst);
-                }
+                let posted = state.marker.post() == MarkerPost::Posted;
+                world.marked.fetch_add(usize::from(posted), SeqCst);
             }
-            10 | 11 => {
+            10 | 11 if state.yields < YIELDS_MAX => {
                 let executor = state.own.executor();
-                if executor.try_yield(state).is_err() {
+                state.yields += 1;
+                let yielded = executor.try_yield(state);
+                state.yields -= 1;
+                if yielded.is_err() {
                     return Err("its yield was cut short");
                 }
             }
@@ -284,6 +290,7 @@ fn spawn(engine: &EngineHandle, world: &Arc<World>, dice: &mut Dice) {
             marker: marker.map_err(|_| "too many")?,
             suspension: None,
             timers: Vec::new(),
+            yields: 0,
             _load: load,
         };
         post(&state.world, &state.own, &mut dice, 2, false);

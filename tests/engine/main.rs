@@ -19,7 +19,11 @@ mod basics;
 mod chaos;
 mod failures;
 mod gate;
+mod hooks;
+mod neighbours;
+mod placement;
 mod shutdowns;
+mod slots;
 mod states;
 #[path = "../watchdog/mod.rs"]
 mod watchdog;
