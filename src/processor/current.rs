@@ -6,11 +6,52 @@
 //!     handle finds there is of the handle's types.
 //! F2. While a handle on the owner's thread uses the core, nobody drops it: who drives a processor
 //!     does nothing else meanwhile, for it is further down on the same stack.
+//! F3. From where it is kept until it is dropped, a core is reached by shared references alone. So its
+//!     home stays good while its processor moves, and what is changed in it is borrowed for that: a
+//!     handle in the midst of it, called from a waker for instance, finds it in use.
 
 use super::core::Core;
 #[cfg(mailring_loom)]
 use super::executor::Executor;
 use crate::mailbox::Sender;
+use core::marker::PhantomData;
+use core::ops::Deref;
+use core::ptr::NonNull;
+
+/// A core in a place of its own (F3).
+pub(super) struct Kept<O, L> {
+    core: NonNull<Core<O, L>>,
+    owns: PhantomData<Core<O, L>>,
+}
+
+// SAFETY: F3: it owns its core, as a box does.
+unsafe impl<O, L> Send for Kept<O, L> where Core<O, L>: Send {}
+
+impl<O, L> Kept<O, L> {
+    pub(super) fn new(core: Core<O, L>) -> Self {
+        Self {
+            core: NonNull::from(Box::leak(Box::new(core))),
+            owns: PhantomData,
+        }
+    }
+}
+
+impl<O, L> Deref for Kept<O, L> {
+    type Target = Core<O, L>;
+
+    #[inline(always)]
+    fn deref(&self) -> &Core<O, L> {
+        // SAFETY: F3: it is there until this is dropped, and nobody has it to change.
+        unsafe { self.core.as_ref() }
+    }
+}
+
+impl<O, L> Drop for Kept<O, L> {
+    fn drop(&mut self) {
+        // SAFETY: F2 and F3: it came from a box, and nobody uses it any more.
+        drop(unsafe { Box::from_raw(self.core.as_ptr()) });
+    }
+}
 
 /// Leaves what was entered.
 struct Leave<'a, O, L> {

@@ -154,7 +154,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
     }
 
     fn begin_finish(&mut self) {
-        self.core.mailbox.get_mut().refuse_senders();
+        self.core.mailbox.borrow_mut().refuse_senders();
         self.core
             .phase
             .follow_ups_left

@@ -101,7 +101,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
     #[must_use = "an owner that does not rest must be stepped again"]
     pub fn rest(&mut self) -> Rest {
         self.core.sender.owned_by_this_thread();
-        if self.is_wanted() || !self.core.mailbox.get_mut().rest() {
+        if self.is_wanted() || !self.core.mailbox.borrow_mut().rest() {
             return Rest::Look;
         }
         Rest::Resting
@@ -113,7 +113,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
         if self.is_wanted() {
             return Rested::Look;
         }
-        self.core.mailbox.get_mut().rest_once()
+        self.core.mailbox.borrow_mut().rest_once()
     }
 
     fn is_wanted(&self) -> bool {
@@ -123,11 +123,11 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
     /// The hook was called.
     #[inline]
     pub(crate) fn called(&mut self) {
-        self.core.mailbox.get_mut().called();
+        self.core.mailbox.borrow_mut().called();
     }
 
     /// Ends a rest; whether a call of the hook is still to come.
     pub(crate) fn end_rest(&mut self) -> bool {
-        self.core.mailbox.get_mut().end_rest()
+        self.core.mailbox.borrow_mut().end_rest()
     }
 }

@@ -3,7 +3,7 @@
 use super::action::{DefaultAction, NoAction};
 use super::builder::Builder;
 use super::core::{Core, Work};
-use super::current;
+use super::current::{self, Kept};
 use super::exclusive::Holder;
 use super::executor::Executor;
 use super::failure::{Failure, OnFailure};
@@ -21,7 +21,7 @@ use std::time::Instant;
 /// Dropping it closes its mailbox: letters that were not run are dropped, and whoever waits for a
 /// reply to one is told.
 pub struct MailboxProcessor<O, L = Mail<O>, A = NoAction> {
-    pub(super) core: Box<Core<O, L>>,
+    pub(super) core: Kept<O, L>,
     pub(super) owner: Holder<O>,
     action: A,
     on_failure: OnFailure,
@@ -70,7 +70,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
         follow_ups_max: usize,
     ) -> Self {
         Self {
-            core: Box::new(core),
+            core: Kept::new(core),
             owner,
             action,
             on_failure,
@@ -114,7 +114,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
         options: MarkerOptions,
         action: impl FnMut(&mut O) -> R + Send + 'static,
     ) -> Result<Marker<O, L>, TooManyMarkers> {
-        let mailbox = self.core.mailbox.get_mut();
+        let mut mailbox = self.core.mailbox.borrow_mut();
         mailbox.marker_with(name, options, action)
     }
 
@@ -325,11 +325,13 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
 
     /// How many timers are armed, or due and not run yet.
     pub fn timers_pending(&mut self) -> usize {
-        let timers = self.core.timers.get_mut();
+        let mut timers = self.core.timers.borrow_mut();
         let mut over = timers.take_in();
         over.extend(timers.throw_out());
         let pending = timers.pending();
         self.core.phase.has_timers.set(timers.next_look().is_some());
+        // Caller code may run where they are dropped.
+        drop(timers);
         drop(over);
         pending
     }
@@ -364,7 +366,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
     /// Refuses new letters and timers, the owner's own too. Letters that were accepted run on, when
     /// the loop is run; timers that are not due are dropped.
     pub fn quiesce(&mut self) {
-        self.core.mailbox.get_mut().quiesce();
+        self.core.mailbox.borrow_mut().quiesce();
         self.core.quiesce_timers();
     }
 
@@ -379,9 +381,9 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
 
     /// As `close`, with the timers that will not run: dropping one may panic.
     pub(crate) fn close_apart(&mut self) -> (Undelivered<O, L>, Vec<impl Sized + use<O, L, A>>) {
-        let timers = self.core.timers.get_mut().close();
+        let timers = self.core.timers.borrow_mut().close();
         self.core.phase.has_timers.set(false);
-        let undelivered = self.core.mailbox.get_mut().close();
+        let undelivered = self.core.mailbox.borrow_mut().close();
         self.core.phase.close();
         (undelivered.without_tokens(Work::owed_marker), timers)
     }
