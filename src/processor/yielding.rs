@@ -68,7 +68,9 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
     /// timer, or one that is there.
     ///
     /// In a processor whose owner is [shared](super::Exclusive) it sleeps with the owner in hand: a
-    /// source that posts what is waited for must do so without locking first.
+    /// source that posts what is waited for must do so without locking first. On a thread of an engine
+    /// it holds up all tasks there, so what is waited for must come from elsewhere: a neighbour does not
+    /// get to posting it.
     ///
     /// # Errors
     /// As [`try_yield`](Self::try_yield); [`YieldError::Cancelled`] ends the wait as well.

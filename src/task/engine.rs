@@ -23,7 +23,8 @@ use core::fmt;
 /// A task is a processor: a state that one thread alone touches, and a mailbox. Waking one touches
 /// that task only, whatever their number; an idle task costs memory and no time. Tasks of one thread
 /// take turns: a turn is 256 letters or calls of the default action, or 50 µs, whatever comes first,
-/// and at least one letter.
+/// and at least one letter. Timers are looked for between turns, about once a microsecond, and after 64
+/// turns at the latest.
 ///
 /// Dropping the engine is [`Shutdown::now`], waited for as long as its
 /// [`grace`](Shutdown::grace) says.
@@ -122,7 +123,8 @@ impl Engine {
 
     /// The engine's pool for work that blocks; no thread of it is started before the first job.
     ///
-    /// It is closed by the shutdown when all tasks have ended. In one that drains, jobs that were
+    /// It is closed by the shutdown when all tasks have ended, and no task waits for a job to do so:
+    /// results that come later are dropped and counted. In one that drains, jobs that were
     /// accepted are run until the time is over; what was not started then, or when one does not
     /// drain, is dropped, and the [`Report`] tells how much.
     #[must_use]

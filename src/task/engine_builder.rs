@@ -418,6 +418,13 @@ fn run(setup: &Setup, thread: usize, answer: Answer<Ready>) {
     let mut crew = match Crew::new(setup.tasks_max, setup.clock.clone(), waits) {
         Ok(crew) => crew,
         Err(error) => {
+            let error = match error {
+                // By what was asked for.
+                CapacityError::TooLarge { .. } => CapacityError::TooLarge {
+                    capacity: setup.tasks_max,
+                },
+                error => error,
+            };
             let _gone = answer.send(Err(BuildError::Capacity(error)));
             return;
         }

@@ -94,3 +94,14 @@ fn what_a_hook_posts_before_its_thread_sleeps_is_run_at_once() {
         }
     });
 }
+
+#[test]
+fn what_is_refused_is_named_as_it_was_asked_for() {
+    watched(|| {
+        let builder = Engine::builder().placement(Placement::Unpinned).threads(1);
+        let error = builder.tasks_max(1 << 45).build().unwrap_err();
+        let text = error.to_string();
+        let named = "so many tasks a thread are too many: a ring of 35184372088832 letters";
+        assert!(text.starts_with(named), "{text}");
+    });
+}
