@@ -1,10 +1,11 @@
 //! Slots that lie on as few cache lines as can be.
 //!
-//! R16. `first` leads to `count` values made by `new`, in memory of `layout(count)`, which are dropped
-//!      and freed once, with this.
+//! R16. `first` leads to `count` values made by `new`, which are dropped once, with this. They lie in
+//!      `memory`, which was allocated as `layout` says for `allocated` of them, and is freed once.
 //!
 //! An allocator aligns to 16 bytes. So a slot as large as a cache line would lie on two lines, and a
-//! letter would cost two of them to travel.
+//! letter would cost two of them to travel. An allocator that is asked for more takes several times
+//! as long as for somewhat more memory, which is done here.
 
 use super::capacity::CapacityError;
 use core::alloc::Layout;
@@ -16,6 +17,8 @@ use std::alloc::{alloc, dealloc};
 pub(super) struct Lines<S> {
     first: NonNull<S>,
     count: usize,
+    memory: NonNull<u8>,
+    allocated: usize,
 }
 
 const LINE: usize = 64;
@@ -33,68 +36,50 @@ impl<S> Lines<S> {
         make: impl FnMut(usize) -> S,
     ) -> Result<Self, CapacityError> {
         let layout = Self::layout(count).ok_or(CapacityError::TooLarge { capacity })?;
-        let first = if layout.size() == 0 {
-            NonNull::dangling()
+        let memory = if layout.size() == 0 {
+            NonNull::<S>::dangling().cast()
         } else {
             // SAFETY: R16: the layout is not empty.
             let memory = unsafe { alloc(layout) };
-            NonNull::new(memory.cast()).ok_or(CapacityError::OutOfMemory {
+            NonNull::new(memory).ok_or(CapacityError::OutOfMemory {
                 capacity,
                 bytes: layout.size(),
             })?
         };
-        let mut lines = Self { first, count: 0 };
-        let filling = Filling {
-            lines: &mut lines,
+        let before = if Self::begins_on_a_line() && layout.size() > 0 {
+            memory.align_offset(LINE)
+        } else {
+            0
+        };
+        let mut lines = Self {
+            // SAFETY: R16: the layout is so much longer than the values.
+            first: unsafe { memory.add(before) }.cast(),
+            count: 0,
+            memory,
             allocated: count,
         };
+        // A panic of `make` drops those before it, and frees the memory: with `lines`.
         for value in (0..count).map(make) {
             // SAFETY: R16: the memory is for `count` values, and this one was not made yet.
-            unsafe { filling.lines.first.add(filling.lines.count).write(value) };
-            filling.lines.count += 1;
+            unsafe { lines.first.add(lines.count).write(value) };
+            lines.count += 1;
         }
-        core::mem::forget(filling);
         Ok(lines)
     }
 
+    /// A slot that divides a line, or is made of whole lines, begins on one.
+    fn begins_on_a_line() -> bool {
+        LINE.is_multiple_of(size_of::<S>().max(1)) || size_of::<S>().is_multiple_of(LINE)
+    }
+
+    /// Of the memory for `count` values, and for moving them to the next line.
     fn layout(count: usize) -> Option<Layout> {
         let layout = Layout::array::<S>(count).ok()?;
-        // A slot that divides a line, or is made of whole lines, begins on one.
-        let fits =
-            LINE.is_multiple_of(size_of::<S>().max(1)) || size_of::<S>().is_multiple_of(LINE);
-        let layout = if fits {
-            layout.align_to(LINE).ok()?
-        } else {
-            layout
-        };
-        Some(layout)
-    }
-}
-
-/// Values being made: a panic of one drops those before it, and frees what was allocated for all.
-struct Filling<'a, S> {
-    lines: &'a mut Lines<S>,
-    allocated: usize,
-}
-
-impl<S> Drop for Filling<'_, S> {
-    fn drop(&mut self) {
-        let (first, count) = (self.lines.first, self.lines.count);
-        // Nothing is left for the lines' own drop.
-        self.lines.count = 0;
-        let made = core::ptr::slice_from_raw_parts_mut(first.as_ptr(), count);
-        // SAFETY: R16: these were made, and are dropped once.
-        unsafe { core::ptr::drop_in_place(made) };
-        free(first, self.allocated);
-    }
-}
-
-fn free<S>(first: NonNull<S>, count: usize) {
-    if let Some(layout) = Lines::<S>::layout(count)
-        && layout.size() > 0
-    {
-        // SAFETY: R16: it was allocated with this layout.
-        unsafe { dealloc(first.as_ptr().cast(), layout) };
+        if !Self::begins_on_a_line() || layout.size() == 0 || layout.align() >= LINE {
+            return Some(layout);
+        }
+        let size = layout.size().checked_add(LINE - layout.align())?;
+        Layout::from_size_align(size, layout.align()).ok()
     }
 }
 
@@ -110,10 +95,25 @@ impl<S> Deref for Lines<S> {
 
 impl<S> Drop for Lines<S> {
     fn drop(&mut self) {
+        /// Frees the memory, also where a value's drop panics.
+        struct Free(NonNull<u8>, Layout);
+
+        impl Drop for Free {
+            fn drop(&mut self) {
+                if self.1.size() > 0 {
+                    // SAFETY: R16: it was allocated with this layout.
+                    unsafe { dealloc(self.0.as_ptr(), self.1) };
+                }
+            }
+        }
+
+        let Some(layout) = Self::layout(self.allocated) else {
+            return;
+        };
+        let _free = Free(self.memory, layout);
         let values = core::ptr::slice_from_raw_parts_mut(self.first.as_ptr(), self.count);
         // SAFETY: R16: they were made, and are dropped once.
         unsafe { core::ptr::drop_in_place(values) };
-        free(self.first, self.count);
     }
 }
 
