@@ -9,6 +9,7 @@ use crate::letter::Letter;
 use crate::mailbox::{TakeError, Undelivered};
 use crate::ring::{Budget, Stopwatch};
 use crate::sync::spin_hint;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What became of a finished processor.
 #[derive(Debug)]
@@ -63,11 +64,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
                 Err(failed) => failure = Some(failed),
             }
         }
-        Finished {
-            ran,
-            undelivered: self.close(),
-            failure,
-        }
+        self.finished(ran, failure)
     }
 
     /// As [`finish`](Self::finish), within a budget of letters and time, and never waits. `None`: there
@@ -97,19 +94,33 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
                 Ok(())
             });
             if let Err(failure) = begun {
-                return Some(self.finished(Some(failure)));
+                return Some(self.finished_within(Some(failure)));
             }
         }
         match self.guarded(|this| this.run_out_within(budget)) {
-            Ok(Some(true)) => Some(self.finished(None)),
+            Ok(Some(true)) => Some(self.finished_within(None)),
             Ok(Some(false) | None) => None,
-            Err(failure) => Some(self.finished(Some(failure))),
+            Err(failure) => Some(self.finished_within(Some(failure))),
         }
     }
 
-    fn finished(&mut self, failure: Option<Failure>) -> Finished<O, L> {
+    fn finished_within(&mut self, failure: Option<Failure>) -> Finished<O, L> {
+        let ran = self.finishing.unwrap_or(0);
+        let finished = self.finished(ran, failure);
+        self.finishing = None;
+        finished
+    }
+
+    fn finished(&mut self, ran: usize, mut failure: Option<Failure>) -> Finished<O, L> {
+        // First those timers whose letters were not run: where one panics in its drop, and the failure
+        // hook with it, the letters are in the mailbox still.
+        let timers = self.core.timers.borrow_mut().close();
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(timers))) {
+            let failed = self.fail(&Failure::panic("timer", payload));
+            failure = failure.or(failed.err());
+        }
         Finished {
-            ran: self.finishing.take().unwrap_or(0),
+            ran,
             undelivered: self.close(),
             failure,
         }

@@ -232,7 +232,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
 
     /// Counts and reports a failure; `Ok` if the processor goes on.
     #[cold]
-    fn fail(&mut self, failure: &Failure) -> Result<(), Failure> {
+    pub(super) fn fail(&mut self, failure: &Failure) -> Result<(), Failure> {
         let goes_on = self.on_failure == OnFailure::Skip && !self.core.phase.has_failed.get();
         if !goes_on {
             self.core.phase.fail();

@@ -808,3 +808,32 @@ impl WaitStrategy for Waiting {
         Step::Park
     }
 }
+
+#[test]
+fn letters_are_counted_also_where_a_due_timer_panics_in_its_drop() {
+    watched(|| {
+        let (engine, clock) = clocked();
+        let task = engine.spawn("task", |_| ()).unwrap();
+        let explosive = Explosive;
+        let executor = task.executor();
+        executor.run_after(Duration::from_secs(1), move |()| explosive.touch());
+        let (gate, gated) = gate();
+        let own = task.clone();
+        let posts = move |(): &mut ()| {
+            own.post(|()| Err("out of paper")).unwrap();
+            for _ in 0..2 {
+                own.post(|()| panic!("runs")).unwrap();
+            }
+            gated.pass();
+        };
+        task.post(posts).unwrap();
+        gate.wait_begun();
+        // The finish finds it due, and has its letter behind the others.
+        clock.advance(Duration::from_secs(1));
+        task.finish();
+        gate.open();
+        let outcome = task.join().unwrap();
+        assert!(outcome.to_string().contains("out of paper"), "{outcome}");
+        assert_eq!(outcome.undelivered, 2);
+    });
+}
