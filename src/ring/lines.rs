@@ -58,13 +58,20 @@ impl<S> Lines<S> {
             memory,
             allocated: count,
         };
-        // A panic of `make` drops those before it, and frees the memory: with `lines`.
-        for value in (0..count).map(make) {
-            // SAFETY: R16: the memory is for `count` values, and this one was not made yet.
-            unsafe { lines.first.add(lines.count).write(value) };
-            lines.count += 1;
-        }
+        lines.fill(make);
         Ok(lines)
+    }
+
+    /// Makes the values. A panic of `make` drops those before it, and frees the memory: with this.
+    ///
+    /// A frame of its own, which may be as large as a value: none where there was no memory.
+    #[inline(never)]
+    fn fill(&mut self, make: impl FnMut(usize) -> S) {
+        for value in (0..self.allocated).map(make) {
+            // SAFETY: R16: the memory is for so many values, and this one was not made yet.
+            unsafe { self.first.add(self.count).write(value) };
+            self.count += 1;
+        }
     }
 
     /// A slot that divides a line, or is made of whole lines, begins on one.
