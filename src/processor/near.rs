@@ -85,7 +85,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
     /// use mailring::processor::{MailboxProcessor, Rest, Step};
     ///
     /// let (called, calls) = std::sync::mpsc::channel();
-    /// let mut processor = MailboxProcessor::builder()
+    /// let mut processor = MailboxProcessor::<i32>::builder()
     ///     .wake_by(move || called.send(()).unwrap())
     ///     .build(0)?;
     /// let executor = processor.executor();
