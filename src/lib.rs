@@ -51,6 +51,10 @@ pub mod processor;
 
 pub mod task;
 
+#[cfg(all(feature = "stream", not(mailring_loom)))]
+#[cfg_attr(docsrs, doc(cfg(feature = "stream")))]
+pub mod stream;
+
 #[cfg(mailring_loom)]
 pub mod model;
 
