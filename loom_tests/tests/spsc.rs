@@ -6,7 +6,7 @@ use core::future::Future;
 use core::pin::pin;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::task::{Context, Poll};
-use mailring::ring::spsc::Producer;
+use mailring::ring::spsc::{Producer, Staging};
 use mailring::ring::{
     Closed, IntoBatch, PostTimeoutError, TakeTimeoutError, TryPostError, TryTakeError,
 };
@@ -40,6 +40,19 @@ fn m19_consumer_sleeps_batch() {
         let (producer, mut consumer) = one(2).build().unwrap();
         let posting = with(producer, |producer| {
             assert_eq!(post_batch(producer, letters([1, 2])), 2);
+        });
+        assert_eq!([(); 2].map(|()| consumer.take().unwrap().id()), [1, 2]);
+        join([posting]);
+    });
+}
+
+/// The same with letters that were staged.
+#[test]
+fn m19_consumer_sleeps_staged() {
+    check(unbounded(1_300), || {
+        let (producer, mut consumer) = one(2).build().unwrap();
+        let posting = with(Staging::new(producer), |staging| {
+            assert_eq!(stage(staging, [1, 2]), 2);
         });
         assert_eq!([(); 2].map(|()| consumer.take().unwrap().id()), [1, 2]);
         join([posting]);
@@ -280,6 +293,20 @@ fn m21_quiesce_against_a_batch_b26() {
 
 /// A letter behind a batch: that the batch goes on may be old news, and the letter's post decides
 /// the end.
+#[test]
+fn m21_quiesce_against_staged_letters() {
+    check(unbounded(78_000), || {
+        let (producer, mut consumer) = one(2).build().unwrap();
+        let posting = with(Staging::new(producer), |staging| stage(staging, [1, 2]));
+        consumer.quiesce();
+        let taken = ids(consumer.iter());
+        let [accepted] = join([posting]);
+        assert!([0, 2].contains(&accepted));
+        assert_eq!(taken, [1, 2][..accepted], "every Ok is delivered");
+        assert!(matches!(consumer.try_take(), Err(TryTakeError::Closed)));
+    });
+}
+
 #[test]
 fn m21_quiesce_against_a_batch_and_a_post() {
     check(preemptions(8, 77_000), || {
@@ -556,6 +583,14 @@ fn post_batch<K>(producer: &Producer<Letter>, batch: impl IntoBatch<Letter, K>) 
     producer
         .try_post_batch(batch)
         .unwrap_or_else(|refused| refused.posted)
+}
+
+/// Stages and publishes; how many were accepted. The others are dropped.
+fn stage<const N: usize>(staging: &mut Staging<Letter>, ids: [u32; N]) -> usize {
+    for id in ids {
+        staging.try_stage(Letter::new(id)).unwrap();
+    }
+    staging.publish().unwrap_or(0)
 }
 
 #[test]

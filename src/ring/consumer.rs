@@ -14,7 +14,7 @@ use super::undelivered::Undelivered;
 use super::waiting::wait_idle;
 use crate::sync::{Arc, Clock, SystemClock};
 use crate::wait::{Chase, pause_for_ns};
-use core::task::{Context, Poll};
+use core::task::{Context, Poll, ready};
 use core::time::Duration;
 use std::time::Instant;
 
@@ -190,6 +190,40 @@ impl<R: Ring> Consumer<R> {
         self.drain_while(max, handler, || true)
     }
 
+    /// As [`drain`](Self::drain), until `handler` says that it takes no more: the letter for which it
+    /// returns `false` is the last. Returns how many it was given.
+    ///
+    /// # Panics
+    /// As [`drain`](Self::drain).
+    ///
+    /// ```
+    /// let (producer, mut consumer) = mailring::ring::spsc::bounded(8)?;
+    /// producer.post_batch([1, 2, 3, 4]).unwrap();
+    /// assert_eq!(consumer.drain_some(8, |letter| letter != 2), 2);
+    /// assert_eq!(consumer.try_take(), Ok(3));
+    /// # Ok::<(), mailring::ring::CapacityError>(())
+    /// ```
+    #[inline]
+    pub fn drain_some(&mut self, max: usize, mut handler: impl FnMut(R::Letter) -> bool) -> usize {
+        let taken = Releasing { consumer: self };
+        let Consumer { ring, side, .. } = &mut *taken.consumer;
+        let mut count = 0;
+        let mut goes_on = true;
+        while goes_on && count < max {
+            let Some(seen) = ring.look(side) else { break };
+            let seen = seen.take_run(max - count - 1, |letter| {
+                count += 1;
+                goes_on = handler(letter);
+                goes_on
+            });
+            if goes_on {
+                count += 1;
+                goes_on = handler(seen.take());
+            }
+        }
+        count
+    }
+
     /// As [`drain`](Self::drain), within a budget of letters and time; the letter handed out when
     /// the time is over is the last, and is told so. If there is a letter, at least one is handled.
     pub fn drain_until(&mut self, budget: Budget, handler: impl FnMut(R::Letter, bool)) -> usize {
@@ -329,6 +363,17 @@ impl<R: Ring> Consumer<R> {
         loop {
             if let Some(letter) = self.take_published() {
                 return Poll::Ready(Ok(letter));
+            }
+            ready!(self.poll_letters(cx))?;
+        }
+    }
+
+    /// Whether there is a letter to take, or the end ([`Closed`]). Where there is neither, the task is
+    /// woken when there is; a kick wakes it too.
+    pub fn poll_letters(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Closed>> {
+        loop {
+            if self.has_letters() {
+                return Poll::Ready(Ok(()));
             }
             match self.ring.poll_park(&mut self.side, cx) {
                 OwnerState::Look => {}

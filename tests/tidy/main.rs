@@ -60,6 +60,7 @@ const OWNERS_OF_UNSAFE: &[&str] = &[
     "src/ring/spsc/consumer_side.rs",
     "src/ring/spsc/producer_side.rs",
     "src/ring/spsc/shared.rs",
+    "src/ring/spsc/staging.rs",
     "src/sync/futex.rs",
     "src/sync/prefetch.rs",
     "src/sync/store_load.rs",

@@ -8,12 +8,14 @@ mod builder;
 mod consumer_side;
 mod producer_side;
 mod shared;
+mod staging;
 #[cfg(all(test, not(mailring_loom)))]
 mod tests;
 
 pub use builder::{Builder, Options};
 #[doc(hidden)]
 pub use shared::Ring;
+pub use staging::Staging;
 
 use super::capacity::CapacityError;
 

@@ -17,9 +17,9 @@ use std::time::Instant;
 #[derive(Debug)]
 pub struct ProducerSide {
     /// The next sequence to write: the ring's tail, which is in the consumer's cache when it looks.
-    tail: Cell<u64>,
+    pub(super) tail: Cell<u64>,
     /// Sequences below it are released.
-    limit: Cell<u64>,
+    pub(super) limit: Cell<u64>,
 }
 
 impl ProducerSide {
@@ -53,14 +53,8 @@ impl<T> Ring<T> {
             return Err(Refusal::Closed);
         }
         let tail = side.tail.get();
-        if side.limit.get() == tail {
-            // Acquire: pairs with Release in `release`; values are moved out before their slots
-            // are written again.
-            let head = self.head.load(order!(s2, Acquire));
-            side.limit.set(head + self.fixed.config.capacity as u64);
-            if side.limit.get() == tail {
-                return Err(Refusal::Full);
-            }
+        if !self.is_free(side, tail) {
+            return Err(Refusal::Full);
         }
         Ok(Claim {
             ring: self,
@@ -68,6 +62,19 @@ impl<T> Ring<T> {
             first: tail,
             count: want.min(side.limit.get() - tail),
         })
+    }
+
+    /// Whether the slot of `sequence`, to be written next, is released.
+    #[inline(always)]
+    pub(super) fn is_free(&self, side: &ProducerSide, sequence: u64) -> bool {
+        if side.limit.get() > sequence {
+            return true;
+        }
+        // Acquire: pairs with Release in `release`; values are moved out before their slots are
+        // written again.
+        let head = self.head.load(order!(s2, Acquire));
+        side.limit.set(head + self.fixed.config.capacity as u64);
+        side.limit.get() > sequence
     }
 
     /// Says that a batch is going on, unless the ring is closed.
@@ -256,17 +263,24 @@ impl<T> Claim<'_, T> {
                 });
             });
         }
+        ring.publish_until(self.side, self.first + self.count);
+    }
+}
+
+impl<T> Ring<T> {
+    /// The last of a batch that is going on: what was written to the slots before `sequence` is
+    /// published.
+    #[inline(always)]
+    pub(super) fn publish_until(&self, side: &ProducerSide, sequence: u64) {
         // Release: pairs with Acquire in `look`; the values come first.
-        ring.tail
-            .store(self.first + self.count, order!(s1, Release));
-        self.side.tail.set(self.first + self.count);
-        ring.end_posting();
-        ring.fixed.barrier.light();
+        self.tail.store(sequence, order!(s1, Release));
+        side.tail.set(sequence);
+        self.end_posting();
+        self.fixed.barrier.light();
         // Relaxed: the barrier orders it after the store of tail (R13).
-        if ring.consumer_word.load(Relaxed) & SLEEPING != 0
-            && Ring::<T>::end_sleep(&ring.consumer_word)
+        if self.consumer_word.load(Relaxed) & SLEEPING != 0 && Self::end_sleep(&self.consumer_word)
         {
-            ring.cold.consumer.wake();
+            self.cold.consumer.wake();
         }
     }
 }
