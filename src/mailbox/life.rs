@@ -84,9 +84,9 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
         } = self;
         let mut returned = Vec::new();
         let all = core::mem::take(&mut queues.urgent)
-            .chain(urgent.iter())
+            .chain(core::iter::from_fn(|| urgent.take_left()))
             .chain(core::iter::from_fn(|| queues.pop()))
-            .chain(main.iter())
+            .chain(core::iter::from_fn(|| main.take_left()))
             .inspect(|envelope| {
                 if let Envelope::Marker(id) = envelope {
                     returned.push(*id);
@@ -112,6 +112,7 @@ impl<O, L> Drop for Mailbox<O, L> {
         self.main.quiesce();
         self.urgent.quiesce();
         let mut left = Fifo::default();
-        left.extend(self.urgent.iter().chain(self.main.iter()));
+        left.extend(core::iter::from_fn(|| self.urgent.take_left()));
+        left.extend(core::iter::from_fn(|| self.main.take_left()));
     }
 }

@@ -129,6 +129,18 @@ impl<R: Ring> Consumer<R> {
         self.take_until(Some(deadline))
     }
 
+    /// Of a ring that was closed: takes a letter that was accepted, waiting for one whose post has
+    /// begun and not ended. `None`: none are left.
+    ///
+    /// As a rule none is waited for, so the end is looked for first.
+    pub(crate) fn take_left(&mut self) -> Option<R::Letter> {
+        match self.try_take() {
+            Ok(letter) => Some(letter),
+            Err(TryTakeError::Closed) => None,
+            Err(TryTakeError::Empty) => self.take().ok(),
+        }
+    }
+
     fn take_until(&mut self, deadline: Option<Instant>) -> Result<R::Letter, TakeTimeoutError> {
         loop {
             if let Some(letter) = self.take_published() {

@@ -13,7 +13,7 @@ impl<R: Ring> Iterator for Undelivered<R> {
     type Item = R::Letter;
 
     fn next(&mut self) -> Option<R::Letter> {
-        self.consumer.take().ok()
+        self.consumer.take_left()
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
