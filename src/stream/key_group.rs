@@ -4,10 +4,10 @@ use core::hash::{BuildHasher, Hash};
 use core::ops::Range;
 use rustc_hash::FxBuildHasher;
 
-/// What a record is keyed by.
-pub trait Key: Hash + Eq + Clone + 'static {}
+/// What a record is keyed by. State is kept by it, and snapshots of state are read on other threads.
+pub trait Key: Hash + Eq + Clone + Send + Sync + 'static {}
 
-impl<K: Hash + Eq + Clone + 'static> Key for K {}
+impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
 
 /// A key's hash: which key group it is in, and where in that group's table.
 #[inline]

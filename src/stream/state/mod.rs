@@ -1,0 +1,41 @@
+//! Keyed state: a table per state, in parts by key group, that a snapshot shares and a write takes
+//! back.
+//!
+//! KS1. A key group's part has one owner, the subtask. A snapshot shares the part; while it does,
+//!      nothing is written to it.
+//! KS2. The first write to a shared part makes it the subtask's own again: taken back where the
+//!      snapshot is gone, else copied, that part alone. Writes to a part of its own cost nothing
+//!      extra.
+//! KS3. A key is hashed once per record: its [`CurrentKey`] finds its place in every state.
+
+mod aggregating;
+mod current;
+mod freezable;
+mod list;
+mod map;
+mod reducing;
+mod snapshot;
+mod states;
+mod table;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+pub use aggregating::AggregatingState;
+pub use current::{CurrentKey, ForeignKey};
+pub(crate) use freezable::Freezable;
+pub use list::ListState;
+pub use map::MapState;
+pub use reducing::ReducingState;
+pub use snapshot::{KeyedSnapshot, StateSnapshot};
+pub use states::{KeyedStates, StateError};
+pub(crate) use table::KeyedTable;
+pub use table::{FrozenGroup, TableSnapshot};
+pub use value::ValueState;
+
+/// What can be kept as keyed state: it can be copied, since a write after a snapshot copies what
+/// the snapshot still shares; and it can be read on another thread, which stores the snapshot.
+pub trait StateValue: Clone + Send + Sync + 'static {}
+
+impl<T: Clone + Send + Sync + 'static> StateValue for T {}
