@@ -192,6 +192,7 @@ where
         self.next_emit_ms = self.next_emit_from(now_ms);
         let timeout = self.generator.idle_timeout();
         self.activity = timeout.map(|timeout| Activity::new(timeout, now_ms));
+        self.records_left_seen = Some(self.records_left);
         self.setting = Some(setting.clone());
         self.set_alarm();
         Ok(())
