@@ -270,6 +270,17 @@ fn a_stream_that_never_began_is_idle_after_the_timeout_and_then_as_another() -> 
     Ok(())
 }
 
+/// The last look is where the timeout ends, though the looks before do not divide it.
+#[test]
+fn an_odd_timeout_ends_when_it_says() -> Outcome {
+    let mut assign = assign(idle_after(201))?;
+    move_time(&mut assign, 200)?;
+    assert_eq!(assign.take_output(), []);
+    move_time(&mut assign, 201)?;
+    assert_eq!(assign.take_output(), [IDLE]);
+    Ok(())
+}
+
 #[test]
 fn event_time_ends_for_an_idle_stream_too() -> Outcome {
     let mut assign = assign(idle_after(200))?;

@@ -199,9 +199,13 @@ impl StatusWatermarkValve {
     /// Follows the least aligned channel, if there is one.
     #[inline]
     fn go_on(&mut self) -> WatermarkEffects {
-        let watermark = self.aligned.least().and_then(|least| self.raise_to(least));
+        let least = self.aligned.least();
+        debug_assert!(
+            least.is_none_or(|least| least >= self.last_output),
+            "by V1 an aligned channel is not behind"
+        );
         WatermarkEffects {
-            watermark,
+            watermark: least.and_then(|least| self.raise_to(least)),
             status: None,
         }
     }
