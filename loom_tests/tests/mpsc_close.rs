@@ -172,7 +172,7 @@ fn m8c_close_runs_the_owner() {
 /// Scenario 37, B25: the consumer closes while a producer waits for room.
 #[test]
 fn m9_close_against_a_waiter_b25() {
-    check(unbounded(100_000), || {
+    check(unbounded(80_000), || {
         let (producer, consumer) = many(1).build().unwrap();
         producer.try_post(Letter::new(1)).unwrap();
         let waiting = with(producer, |producer| {

@@ -3,16 +3,16 @@
 use super::envelope::Envelope;
 use super::shared::Shared;
 use crate::ring::mpsc::WeakProducer;
-use crate::sync::Arc;
+use crate::sync::LineArc;
 
 /// Raises flags, and ends the owner's sleep after it (M4). It does not keep the mailbox open.
 pub(super) struct Bell<O, L> {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: LineArc<Shared>,
     main: WeakProducer<Envelope<O, L>>,
 }
 
 impl<O, L> Bell<O, L> {
-    pub(super) fn new(shared: Arc<Shared>, main: WeakProducer<Envelope<O, L>>) -> Self {
+    pub(super) fn new(shared: LineArc<Shared>, main: WeakProducer<Envelope<O, L>>) -> Self {
         Self { shared, main }
     }
 
@@ -26,7 +26,7 @@ impl<O, L> Bell<O, L> {
 impl<O, L> Clone for Bell<O, L> {
     fn clone(&self) -> Self {
         Self {
-            shared: Arc::clone(&self.shared),
+            shared: LineArc::clone(&self.shared),
             main: self.main.clone(),
         }
     }

@@ -6,8 +6,8 @@ use super::sender::Sender;
 use super::shared::Shared;
 use crate::letter::Letter;
 use crate::ring::{CapacityError, mpsc};
-use crate::sync::{Arc, Cpus};
-use crate::wait::{Parking, Spell, Step, WaitStrategy};
+use crate::sync::{Cpus, LineArc};
+use crate::wait::{Chosen, WaitStrategy};
 
 /// Settings of a mailbox.
 ///
@@ -34,8 +34,8 @@ pub struct Builder {
     urgent_markers: usize,
     batch_max: usize,
     hidden_max: usize,
-    sender_wait: Option<Box<dyn WaitStrategy>>,
-    owner_wait: Option<Box<dyn WaitStrategy>>,
+    sender_wait: Chosen,
+    owner_wait: Chosen,
     cpus: Option<Cpus>,
     hook: Option<Box<dyn Fn() + Send + Sync>>,
     lean: bool,
@@ -58,8 +58,8 @@ impl Builder {
             urgent_markers: Self::MARKERS,
             batch_max: Self::BATCH_MAX,
             hidden_max: Self::HIDDEN_MAX,
-            sender_wait: None,
-            owner_wait: None,
+            sender_wait: Chosen::default(),
+            owner_wait: Chosen::default(),
             cpus: None,
             hook: None,
             lean: false,
@@ -111,17 +111,17 @@ impl Builder {
         self
     }
 
-    /// How senders wait for room in either lane; [`Parking`] without this.
+    /// How senders wait for room in either lane; [`Parking`](crate::wait::Parking) without this.
     #[must_use]
     pub fn sender_wait(mut self, strategy: impl WaitStrategy + 'static) -> Self {
-        self.sender_wait = Some(Box::new(strategy));
+        self.sender_wait = Chosen::new(strategy);
         self
     }
 
-    /// How the owner waits for letters, urgent ones too; [`Parking`] without this.
+    /// How the owner waits for letters, urgent ones too; [`Parking`](crate::wait::Parking) without this.
     #[must_use]
     pub fn owner_wait(mut self, strategy: impl WaitStrategy + 'static) -> Self {
-        self.owner_wait = Some(Box::new(strategy));
+        self.owner_wait = Chosen::new(strategy);
         self
     }
 
@@ -156,16 +156,12 @@ impl Builder {
     /// [`CapacityError`] where a capacity is 0 or absurd, or memory is short.
     #[expect(clippy::type_complexity, reason = "the two halves of one thing")]
     pub fn build<O, L: Letter<O>>(self) -> Result<(Sender<O, L>, Mailbox<O, L>), CapacityError> {
-        let sender_wait = Both::new(self.sender_wait);
-        let owner_wait = Both::new(self.owner_wait);
         let mut main = mpsc::Builder::new(self.capacity)
             .reserved(self.markers)
-            .producer_wait(sender_wait.clone())
-            .consumer_wait(owner_wait.clone());
+            .waits(&self.sender_wait, &self.owner_wait);
         let mut urgent = mpsc::Builder::new(self.urgent_capacity)
             .reserved(self.urgent_markers)
-            .producer_wait(sender_wait)
-            .consumer_wait(owner_wait);
+            .waits(&self.sender_wait, &self.owner_wait);
         if self.lean {
             main = main.lean();
             urgent = urgent.lean();
@@ -179,8 +175,8 @@ impl Builder {
         }
         let (main_producer, main) = main.build::<Envelope<O, L>>()?;
         let (urgent_producer, urgent) = urgent.build::<Envelope<O, L>>()?;
-        let shared = Arc::new(Shared::new());
-        let sender = Sender::new(main_producer, urgent_producer, Arc::clone(&shared));
+        let shared = LineArc::new(Shared::new());
+        let sender = Sender::new(main_producer, urgent_producer, LineArc::clone(&shared));
         let mailbox = Mailbox::new(
             main,
             urgent,
@@ -210,24 +206,6 @@ impl core::fmt::Debug for Builder {
     }
 }
 
-/// One strategy for both lanes.
-#[derive(Clone, Debug)]
-struct Both(Arc<Box<dyn WaitStrategy>>);
-
-impl Both {
-    fn new(strategy: Option<Box<dyn WaitStrategy>>) -> Self {
-        Self(Arc::new(
-            strategy.unwrap_or_else(|| Box::new(Parking::default())),
-        ))
-    }
-}
-
-impl WaitStrategy for Both {
-    fn step(&self, spell: Spell) -> Step {
-        self.0.step(spell)
-    }
-}
-
 /// Makes a mailbox that holds `capacity` ordinary letters, with the [`Builder`]'s other settings.
 ///
 /// # Errors
@@ -244,7 +222,7 @@ mod tests {
     use super::*;
     use crate::letter::Mail;
     use crate::sync::{Mutex, thread};
-    use crate::wait::{Answer, reply};
+    use crate::wait::{Answer, Spell, Step, reply};
     use core::time::Duration;
 
     /// Tells that it was asked.

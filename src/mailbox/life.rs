@@ -109,8 +109,12 @@ impl<O, L> Drop for Mailbox<O, L> {
     /// `close`, it waits for posts that have begun and not ended: who asks holds a handle, which keeps
     /// the ring, and would never be told that its letter was dropped there.
     fn drop(&mut self) {
-        self.main.quiesce();
-        self.urgent.quiesce();
+        for lane in [&mut self.main, &mut self.urgent] {
+            // As a rule they were before: then not again, for that is more than a look.
+            if !lane.is_closed() {
+                lane.quiesce();
+            }
+        }
         let mut left = Fifo::default();
         left.extend(core::iter::from_fn(|| self.urgent.take_left()));
         left.extend(core::iter::from_fn(|| self.main.take_left()));

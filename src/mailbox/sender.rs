@@ -6,7 +6,7 @@ use super::error::PostError;
 use super::shared::{Counters, Shared, URGENT};
 use crate::letter::{Letter, Mail};
 use crate::ring::{Closed, PostTimeoutError, Refusal, TryPostError, mpsc};
-use crate::sync::Arc;
+use crate::sync::LineArc;
 use core::time::Duration;
 use std::time::Instant;
 
@@ -48,14 +48,14 @@ pub struct Sender<O, L = Mail<O>> {
 pub struct WeakSender<O, L = Mail<O>> {
     pub(super) main: mpsc::WeakProducer<Envelope<O, L>>,
     urgent: mpsc::WeakProducer<Envelope<O, L>>,
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: LineArc<Shared>,
 }
 
 impl<O, L: Letter<O>> Sender<O, L> {
     pub(super) fn new(
         main: mpsc::Producer<Envelope<O, L>>,
         urgent: mpsc::Producer<Envelope<O, L>>,
-        shared: Arc<Shared>,
+        shared: LineArc<Shared>,
     ) -> Self {
         let bell = Bell::new(shared, main.downgrade());
         Self { main, urgent, bell }
@@ -289,7 +289,7 @@ impl<O, L> Sender<O, L> {
     /// Whether both post to the same mailbox.
     #[must_use]
     pub fn same_mailbox(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.bell.shared, &other.bell.shared)
+        LineArc::ptr_eq(&self.bell.shared, &other.bell.shared)
     }
 
     /// A sender that does not keep the mailbox open.
@@ -298,7 +298,7 @@ impl<O, L> Sender<O, L> {
         WeakSender {
             main: self.main.downgrade(),
             urgent: self.urgent.downgrade(),
-            shared: Arc::clone(&self.bell.shared),
+            shared: LineArc::clone(&self.bell.shared),
         }
     }
 
@@ -370,7 +370,7 @@ impl<T> From<TryPostError<T>> for PostError<T> {
 
 impl<O, L> WeakSender<O, L> {
     pub(super) fn bell(&self) -> Bell<O, L> {
-        Bell::new(Arc::clone(&self.shared), self.main.clone())
+        Bell::new(LineArc::clone(&self.shared), self.main.clone())
     }
 }
 
@@ -380,7 +380,7 @@ impl<O, L: Letter<O>> WeakSender<O, L> {
     pub fn upgrade(&self) -> Option<Sender<O, L>> {
         let main = self.main.upgrade()?;
         let urgent = self.urgent.upgrade()?;
-        Some(Sender::new(main, urgent, Arc::clone(&self.shared)))
+        Some(Sender::new(main, urgent, LineArc::clone(&self.shared)))
     }
 }
 
@@ -399,7 +399,7 @@ impl<O, L> Clone for WeakSender<O, L> {
         Self {
             main: self.main.clone(),
             urgent: self.urgent.clone(),
-            shared: Arc::clone(&self.shared),
+            shared: LineArc::clone(&self.shared),
         }
     }
 }

@@ -15,7 +15,7 @@ use super::timers::Timers;
 use crate::letter::{IntoOutcome, Letter, Mail};
 use crate::mailbox::{self, Mailbox, Marker, MarkerOptions, Sender, TooManyMarkers, Undelivered};
 use crate::ring::CapacityError;
-use crate::sync::{Arc, Clock, SystemClock};
+use crate::sync::{Arc, Clock, SharedClock};
 use core::cell::{Cell, RefCell};
 use core::marker::PhantomData;
 use std::time::Instant;
@@ -43,7 +43,7 @@ use std::time::Instant;
 #[must_use = "a builder builds nothing by itself"]
 pub struct Builder<O, L = Mail<O>> {
     mailbox: mailbox::Builder,
-    clock: Box<dyn Clock + Send + Sync>,
+    clock: SharedClock,
     on_failure: OnFailure,
     hook: Option<Hook>,
     time_letters: bool,
@@ -58,7 +58,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Builder<O, L> {
     pub(super) fn new() -> Self {
         Self {
             mailbox: mailbox::Builder::new(Self::CAPACITY),
-            clock: Box::new(SystemClock),
+            clock: SharedClock::default(),
             on_failure: OnFailure::default(),
             hook: None,
             time_letters: false,
@@ -83,7 +83,13 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Builder<O, L> {
 
     /// Where the time comes from; the system's monotonic clock without this.
     pub fn clock(mut self, clock: impl Clock + Send + Sync + 'static) -> Self {
-        self.clock = Box::new(clock);
+        self.clock = SharedClock::new(clock);
+        self
+    }
+
+    /// As [`clock`](Self::clock), of a clock that others share.
+    pub(crate) fn shared_clock(mut self, clock: SharedClock) -> Self {
+        self.clock = clock;
         self
     }
 

@@ -8,7 +8,7 @@ use super::activity::Running;
 use super::failure::Failure;
 use super::stats::Stats;
 use super::timer_state::Cancelled;
-use crate::sync::{Arc, AtomicU32, AtomicU64, Bell, Clock, Mutex, order};
+use crate::sync::{Arc, AtomicU32, AtomicU64, Bell, Mutex, SharedClock, order};
 use core::sync::atomic::Ordering::Relaxed;
 
 /// The loop is to return.
@@ -40,8 +40,8 @@ pub(super) struct Link {
     resumed: AtomicU64,
     failure: Mutex<Option<Failure>>,
     /// Kept for the clock, which does not keep it.
-    _clock_bell: Bell,
-    pub(super) clock: Box<dyn Clock + Send + Sync>,
+    _clock_bell: Option<Bell>,
+    pub(super) clock: SharedClock,
     pub(super) stats: Stats,
     /// What the owner does; written by it alone, as its counters are.
     pub(super) running: Running,
@@ -52,12 +52,13 @@ pub(super) struct Link {
 impl Link {
     pub(super) fn new(
         raise: impl Fn(u32) + Clone + Send + Sync + 'static,
-        clock: Box<dyn Clock + Send + Sync>,
+        clock: SharedClock,
         stats: Stats,
     ) -> Self {
-        let of_clock = raise.clone();
-        let clock_bell = Bell::new(move || of_clock(CLOCK_MOVED));
-        clock.ring_when_moved(&clock_bell);
+        let clock_bell = clock.rung_by(|| {
+            let raise = raise.clone();
+            Bell::new(move || raise(CLOCK_MOVED))
+        });
         Self {
             raise: Box::new(raise),
             suspends: AtomicU32::new(0),

@@ -23,7 +23,7 @@ use crate::mailbox::{
     Deferrable, Envelope, Mailbox, MarkerId, PostError, Sender, State, TakeError, Taken, Token,
 };
 use crate::ring::Waited;
-use crate::sync::Arc;
+use crate::sync::{Arc, Clock};
 use core::cell::{Cell, RefCell, RefMut};
 use core::mem::ManuallyDrop;
 use std::time::Instant;
@@ -212,7 +212,7 @@ impl<O, L: Letter<O>> Core<O, L> {
     #[inline]
     pub(super) fn fire_timers(&self) {
         if self.phase.has_timers.get()
-            && let Some(now) = self.pace.now_if_due(&*self.link.clock)
+            && let Some(now) = self.pace.now_if_due(&self.link.clock)
         {
             self.fire_timers_at(now);
         }
@@ -266,7 +266,7 @@ impl<O, L: Letter<O>> Core<O, L> {
         let what = letter.describe();
         self.link.running.set(what);
         self.link.stats.letters[letter.kind().index()].add(1);
-        (what, self.pace.start_of_letter(&*self.link.clock))
+        (what, self.pace.start_of_letter(&self.link.clock))
     }
 
     #[inline(always)]
@@ -392,7 +392,7 @@ impl<O, L: Letter<O>> Core<O, L> {
     /// Waits for a letter from others, a timer, or what anybody asks for; counts the time. What the
     /// owner has in its own queues ends no wait: a yield may not be able to see it.
     pub(super) fn wait(&self) -> Waited {
-        let clock = &*self.link.clock;
+        let clock = &self.link.clock;
         let deadline = self.timers.borrow().next_look();
         let deadline = match deadline {
             None => None,

@@ -9,7 +9,7 @@ use super::stats::Counters;
 use super::unposted::Unposted;
 use crate::letter::{BoxError, IntoOutcome, Letter, Mail, Outcome, Priority};
 use crate::mailbox::{Envelope, PostError, Sender};
-use crate::sync::Arc;
+use crate::sync::{Arc, Clock};
 use crate::wait::{Reply, reply};
 use core::time::Duration;
 

@@ -138,7 +138,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
         current::enter(core, || {
             let mut allowed = Allowed {
                 left: budget.letters_max(),
-                stopwatch: Stopwatch::start(&*core.link.clock, budget),
+                stopwatch: Stopwatch::start(&core.link.clock, budget),
             };
             loop {
                 if core.is_stopping() && core.phase.has_failed.get() {

@@ -6,6 +6,7 @@ use super::failure::Failure;
 use super::timers::{Entry, Place, Running};
 use crate::letter::{Describe, Letter};
 use crate::mailbox::{Envelope, MarkerId, Token};
+use crate::sync::Clock;
 use std::time::Instant;
 
 impl<O, L: Letter<O>> Core<O, L> {

@@ -12,6 +12,7 @@ use super::turn::{Allowed, Turn, act, batch, idle, is_over, stopping};
 use crate::letter::{IntoOutcome, Letter, Mail};
 use crate::mailbox::{Marker, MarkerCounters, MarkerOptions, State, TooManyMarkers, Undelivered};
 use crate::ring::{Budget, CapacityError, Stopwatch, Waited};
+use crate::sync::Clock;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Instant;
 
@@ -270,7 +271,7 @@ impl<O: 'static, L: Letter<O> + Send + 'static, A: DefaultAction<O>> MailboxProc
         } = self;
         let core = &**core;
         current::enter(core, || {
-            let clock = &*core.link.clock;
+            let clock = &core.link.clock;
             core.link.running.set_action();
             let mut allowed = HEED.then(|| Allowed {
                 left: budget.letters_max(),

@@ -5,6 +5,7 @@ use super::executor::Executor;
 use super::timer_state::Timer;
 use super::timers::{Entry, Repeat};
 use crate::letter::{IntoOutcome, Letter, Outcome};
+use crate::sync::Clock;
 use core::time::Duration;
 use std::time::Instant;
 

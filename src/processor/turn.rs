@@ -7,6 +7,7 @@ use super::failure::Failure;
 use super::step::{Ended, Step};
 use crate::letter::{Letter, Outcome};
 use crate::ring::Stopwatch;
+use crate::sync::Clock;
 
 /// How a turn goes on.
 pub(super) enum Turn {

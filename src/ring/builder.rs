@@ -2,13 +2,13 @@
 
 use super::protocol::Config;
 use crate::sync::Cpus;
-use crate::wait::{Parking, Patience, WaitStrategy};
+use crate::wait::{Chosen, Patience, WaitStrategy};
 
 /// Settings of a ring; [`super::mpsc::Builder`] and [`super::spsc::Builder`] are this.
 pub struct Builder<K> {
     pub(super) capacity: usize,
-    producer_wait: Box<dyn WaitStrategy>,
-    consumer_wait: Box<dyn WaitStrategy>,
+    producer_wait: Chosen,
+    consumer_wait: Chosen,
     cpus: Option<Cpus>,
     /// What only this kind of ring can be set to.
     pub(super) kind: K,
@@ -18,8 +18,8 @@ impl<K> Builder<K> {
     pub(super) fn with_kind(capacity: usize, kind: K) -> Self {
         Self {
             capacity,
-            producer_wait: Box::new(Parking::default()),
-            consumer_wait: Box::new(Parking::default()),
+            producer_wait: Chosen::default(),
+            consumer_wait: Chosen::default(),
             cpus: None,
             kind,
         }
@@ -34,14 +34,22 @@ impl<K> Builder<K> {
     /// How producers wait for room.
     #[must_use]
     pub fn producer_wait(mut self, strategy: impl WaitStrategy + 'static) -> Self {
-        self.producer_wait = Box::new(strategy);
+        self.producer_wait = Chosen::new(strategy);
         self
     }
 
     /// How the consumer waits for letters.
     #[must_use]
     pub fn consumer_wait(mut self, strategy: impl WaitStrategy + 'static) -> Self {
-        self.consumer_wait = Box::new(strategy);
+        self.consumer_wait = Chosen::new(strategy);
+        self
+    }
+
+    /// How producers and the consumer wait, where other rings do the same.
+    #[must_use]
+    pub(crate) fn waits(mut self, producers: &Chosen, consumer: &Chosen) -> Self {
+        self.producer_wait = producers.clone();
+        self.consumer_wait = consumer.clone();
         self
     }
 

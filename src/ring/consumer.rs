@@ -12,7 +12,7 @@ use super::protocol::{Counters, OwnerState, Ring};
 use super::take_future::TakeFuture;
 use super::undelivered::Undelivered;
 use super::waiting::wait_idle;
-use crate::sync::{Arc, Clock, SystemClock};
+use crate::sync::{Clock, LineArc, SystemClock};
 use crate::wait::{Chase, pause_for_ns};
 use core::task::{Context, Poll, ready};
 use core::time::Duration;
@@ -23,7 +23,7 @@ use std::time::Instant;
 /// There is one per ring. Dropping it closes the ring, wakes producers that wait for room, and
 /// drops the letters that nobody can take any more.
 pub struct Consumer<R: Ring> {
-    pub(super) ring: Arc<R>,
+    pub(super) ring: LineArc<R>,
     pub(super) side: R::ConsumerSide,
     chase: Chase,
     /// The cursor at the end of the last spell of waiting.
@@ -49,7 +49,7 @@ pub enum Waited {
 }
 
 impl<R: Ring> Consumer<R> {
-    pub(super) fn new(ring: Arc<R>, side: R::ConsumerSide) -> Self {
+    pub(super) fn new(ring: LineArc<R>, side: R::ConsumerSide) -> Self {
         let waited_at = ring.cursor(&side);
         Self {
             ring,
@@ -127,18 +127,6 @@ impl<R: Ring> Consumer<R> {
     /// [`TakeTimeoutError::Timeout`] or [`TakeTimeoutError::Closed`].
     pub fn take_deadline(&mut self, deadline: Instant) -> Result<R::Letter, TakeTimeoutError> {
         self.take_until(Some(deadline))
-    }
-
-    /// Of a ring that was closed: takes a letter that was accepted, waiting for one whose post has
-    /// begun and not ended. `None`: none are left.
-    ///
-    /// As a rule none is waited for, so the end is looked for first.
-    pub(crate) fn take_left(&mut self) -> Option<R::Letter> {
-        match self.try_take() {
-            Ok(letter) => Some(letter),
-            Err(TryTakeError::Closed) => None,
-            Err(TryTakeError::Empty) => self.take().ok(),
-        }
     }
 
     fn take_until(&mut self, deadline: Option<Instant>) -> Result<R::Letter, TakeTimeoutError> {

@@ -3,7 +3,7 @@
 use super::batch::{Batch, IntoBatch};
 use super::error::{BatchError, Closed, PostTimeoutError, Refusal, TryPostError};
 use super::protocol::{Claim, Counters, Ring, TimedOut, Turn};
-use crate::sync::Arc;
+use crate::sync::LineArc;
 use core::time::Duration;
 use std::time::Instant;
 
@@ -15,12 +15,12 @@ use std::time::Instant;
 /// wait later queues behind them. A `try_` post takes room where there is any. A ring whose last producer is dropped is closed: what was posted is still
 /// taken.
 pub struct Producer<R: Ring> {
-    pub(super) ring: Arc<R>,
+    pub(super) ring: LineArc<R>,
     pub(super) side: R::ProducerSide,
 }
 
 impl<R: Ring> Producer<R> {
-    pub(super) fn new(ring: Arc<R>, side: R::ProducerSide) -> Self {
+    pub(super) fn new(ring: LineArc<R>, side: R::ProducerSide) -> Self {
         Self { ring, side }
     }
 

@@ -4,7 +4,7 @@ use super::ahead;
 use super::batch::Batch;
 use super::error::Refusal;
 use crate::sync::Cpus;
-use crate::wait::{Idle, Patience, WaitStrategy};
+use crate::wait::{Chosen, Idle, Patience};
 use core::task::{Context, Poll, Waker};
 use std::time::Instant;
 
@@ -230,8 +230,8 @@ pub enum OwnerState {
 #[derive(Debug)]
 pub struct Config {
     pub(super) capacity: usize,
-    pub(super) producer_wait: Box<dyn WaitStrategy>,
-    pub(super) consumer_wait: Box<dyn WaitStrategy>,
+    pub(super) producer_wait: Chosen,
+    pub(super) consumer_wait: Chosen,
     pub(super) producer_patience: Patience,
     pub(super) consumer_patience: Patience,
     pub(super) cpus: Cpus,
@@ -241,13 +241,21 @@ impl Config {
     /// A spell of waiting for room, with `handles` threads on the ring.
     pub(super) fn producer_idle(&self, handles: usize) -> Idle<'_> {
         let crowded = handles > self.cpus.get();
-        Idle::new(&*self.producer_wait, &self.producer_patience, crowded)
+        Idle::new(
+            self.producer_wait.strategy(),
+            &self.producer_patience,
+            crowded,
+        )
     }
 
     /// A spell of waiting for letters, with `handles` threads on the ring.
     pub(super) fn consumer_idle(&self, handles: usize) -> Idle<'_> {
         let crowded = handles > self.cpus.get();
-        Idle::new(&*self.consumer_wait, &self.consumer_patience, crowded)
+        Idle::new(
+            self.consumer_wait.strategy(),
+            &self.consumer_patience,
+            crowded,
+        )
     }
 
     /// How many slots ahead of a claim their cache lines are asked for.

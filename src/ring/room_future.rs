@@ -3,7 +3,7 @@
 use super::error::Closed;
 use super::mpsc;
 use super::protocol::Ring;
-use crate::sync::Arc;
+use crate::sync::LineArc;
 use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll, ready};
@@ -17,7 +17,7 @@ use core::task::{Context, Poll, ready};
 /// does not keep the ring open.
 #[must_use = "a future does nothing until it is polled"]
 pub struct RoomFuture<R: Ring> {
-    ring: Arc<R>,
+    ring: LineArc<R>,
     place: Option<R::Place>,
 }
 
@@ -47,7 +47,7 @@ impl<T> mpsc::Producer<T> {
     /// ```
     pub fn room(&self) -> RoomFuture<mpsc::Ring<T>> {
         RoomFuture {
-            ring: Arc::clone(&self.ring),
+            ring: LineArc::clone(&self.ring),
             place: None,
         }
     }

@@ -50,23 +50,44 @@ impl<C: Clock + ?Sized> Clock for Box<C> {
     }
 }
 
-/// A clock of several owners.
-#[derive(Clone)]
-pub(crate) struct SharedClock(Arc<dyn Clock + Send + Sync>);
+/// A clock of several owners: as a rule the system's, which costs nothing to share.
+#[derive(Clone, Default)]
+pub(crate) enum SharedClock {
+    #[default]
+    System,
+    Other(Arc<dyn Clock + Send + Sync>),
+}
 
 impl SharedClock {
     pub(crate) fn new(clock: impl Clock + Send + Sync + 'static) -> Self {
-        Self(Arc::new(clock))
+        Self::Other(Arc::new(clock))
+    }
+
+    /// Has what `bell` makes called whenever this clock has been moved, while what is returned is kept;
+    /// `None`, and it makes none, where nobody moves the clock.
+    pub(crate) fn rung_by(&self, bell: impl FnOnce() -> Bell) -> Option<Bell> {
+        let Self::Other(clock) = self else {
+            return None;
+        };
+        let bell = bell();
+        clock.ring_when_moved(&bell);
+        Some(bell)
     }
 }
 
 impl Clock for SharedClock {
+    #[inline]
     fn now(&self) -> Instant {
-        self.0.now()
+        match self {
+            Self::System => SystemClock.now(),
+            Self::Other(clock) => clock.now(),
+        }
     }
 
     fn ring_when_moved(&self, bell: &Bell) {
-        self.0.ring_when_moved(bell);
+        if let Self::Other(clock) = self {
+            clock.ring_when_moved(bell);
+        }
     }
 }
 

@@ -40,6 +40,8 @@ mod counter;
 mod cpus;
 #[cfg(all(target_os = "linux", not(mailring_loom)))]
 mod futex;
+#[cfg(not(mailring_loom))]
+mod line_arc;
 pub(crate) mod order;
 mod parker;
 mod per_thread;
@@ -49,10 +51,14 @@ mod threads;
 mod waking;
 mod watched;
 
+#[cfg(mailring_loom)]
+pub(crate) use Arc as LineArc;
 pub(crate) use clock::SharedClock;
 pub use clock::{Bell, Clock, ManualClock, SystemClock};
 pub(crate) use counter::{Counter, Estimate, Tally};
 pub use cpus::Cpus;
+#[cfg(not(mailring_loom))]
+pub(crate) use line_arc::LineArc;
 pub(crate) use order::order;
 pub(crate) use parker::Parker;
 pub(crate) use per_thread::this_thread;

@@ -16,8 +16,8 @@ use super::topology::Topology;
 use super::waits::Waits;
 use crate::ring::CapacityError;
 use crate::sync::{
-    Arc, AtomicU64, Clock, JoinHandle, Mutex, Parker, PlainArc, SharedClock, SystemClock,
-    spawn_named, this_thread,
+    Arc, AtomicU64, Clock, JoinHandle, Mutex, Parker, PlainArc, SharedClock, spawn_named,
+    this_thread,
 };
 use crate::wait::{Answer, Parking, WaitStrategy, reply};
 use core::fmt;
@@ -119,7 +119,7 @@ impl EngineBuilder {
             name: "mailring".to_owned(),
             on_pin_failure: OnPinFailure::default(),
             idle: Box::new(Parking::default()),
-            clock: SharedClock::new(SystemClock),
+            clock: SharedClock::default(),
             topology: None,
             slots: Vec::new(),
             tasks_max: Self::TASKS_MAX,
@@ -272,10 +272,12 @@ impl EngineBuilder {
             .placement
             .plan(topology, threads)
             .map_err(BuildError::Placement)?;
-        self.start(plan)
+        let are_far = topology.nodes().len() > 1;
+        self.start(plan, are_far)
     }
 
-    fn start(self, plan: Plan) -> Result<Engine, BuildError> {
+    /// `are_far`: the machine has several nodes.
+    fn start(self, plan: Plan, are_far: bool) -> Result<Engine, BuildError> {
         let count = plan.threads().get();
         let steward = Arc::new(Parker::new());
         let io = self.io.name(format!("{}-io", self.name));
@@ -293,6 +295,7 @@ impl EngineBuilder {
         let crowded = count > cpus.collect::<super::CpuSet>().len();
         let setup = PlainArc::new(Setup {
             plan,
+            are_far,
             hooks: Arc::new(hooks),
             strategy: Arc::new(self.idle),
             clock: self.clock.clone(),
@@ -370,6 +373,7 @@ impl EngineBuilder {
 /// What all threads start with.
 struct Setup {
     plan: Plan,
+    are_far: bool,
     hooks: Arc<Hooks>,
     strategy: Arc<Box<dyn WaitStrategy>>,
     clock: SharedClock,
@@ -433,6 +437,7 @@ fn run(setup: &Setup, thread: usize, answer: Answer<Ready>) {
     let crewed = Crewed {
         port: crew.port().clone(),
         driver: this_thread().get(),
+        is_far: setup.are_far,
         slots: Slots::new(&[]),
         stats: Arc::clone(&crew.stats),
     };

@@ -40,6 +40,8 @@ pub(super) struct Crewed {
     pub(super) port: Port,
     /// The number of its thread.
     pub(super) driver: u64,
+    /// Memory that is near to others may be far from it.
+    pub(super) is_far: bool,
     pub(super) slots: Slots,
     pub(super) stats: Arc<CrewStats>,
 }

@@ -1,8 +1,9 @@
 //! How a task comes to its thread.
 //!
-//! A task's rings are made by its own thread, so that their memory is near to it. Where that thread
-//! does not get to it soon, or the spawner is a thread that others may wait for, the spawner makes
-//! them instead: no thread of an engine waits for another.
+//! A task's rings are made by who spawns it: so nobody waits, and what the last handle gives back comes
+//! from where it goes. Where a machine has several NUMA nodes they are made by the task's own thread,
+//! so that their memory is near to it; unless that does not get to it soon, or the spawner is a thread
+//! that others may wait for: no thread of an engine waits for another.
 
 use super::cell::{Cell, OnUndelivered};
 use super::context::Context;
@@ -107,8 +108,9 @@ pub(super) struct Seed<O, L, A, F> {
 }
 
 /// A task that takes letters, to be taken in by its crew.
-struct Planted {
-    task: Box<dyn FnOnce() -> Box<dyn Drive> + Send>,
+struct Planted<T> {
+    /// Makes the task, on its thread.
+    task: T,
     idle: Option<Box<dyn WaitStrategy>>,
 }
 
@@ -120,7 +122,16 @@ where
     F: FnOnce(&mut Context<'_, O, L>) -> Result<O, BoxError> + Send + 'static,
 {
     /// Makes its rings, on the calling thread.
-    fn plant(self) -> Result<(Planted, Executor<O, L>), CapacityError> {
+    #[expect(clippy::type_complexity, reason = "the two halves of one thing")]
+    fn plant(
+        self,
+    ) -> Result<
+        (
+            Planted<impl FnOnce() -> Box<dyn Drive> + Send + 'static>,
+            Executor<O, L>,
+        ),
+        CapacityError,
+    > {
         let prepared = self.builder.prepare()?;
         prepared.owned_by(self.driver);
         let executor = prepared.executor();
@@ -140,16 +151,12 @@ where
             let parts = (prepared, init, action);
             Box::new(Cell::new(life, hub, hooks, seat, parts, on_undelivered))
         };
-        let planted = Planted {
-            task: Box::new(task),
-            idle,
-        };
-        Ok((planted, executor))
+        Ok((Planted { task, idle }, executor))
     }
 }
 
-/// Has the task's thread make its rings and take it in; or makes them here, where that must not, or
-/// need not, be waited for.
+/// Makes its rings here; or has the task's thread make them, where memory may be far and that may be
+/// waited for. The task's thread takes it in.
 pub(super) fn plant<O, L, A, F>(
     crewed: &Crewed,
     seed: Seed<O, L, A, F>,
@@ -160,7 +167,7 @@ where
     A: DefaultAction<O> + Send + 'static,
     F: FnOnce(&mut Context<'_, O, L>) -> Result<O, BoxError> + Send + 'static,
 {
-    if here::is_crew() {
+    if !crewed.is_far || here::is_crew() {
         return plant_here(crewed, seed);
     }
     let place = PlainArc::new(Mutex::new(Some(seed)));
@@ -213,7 +220,7 @@ where
     }
 }
 
-fn take_in(crew: &mut Crew, planted: Planted) {
+fn take_in(crew: &mut Crew, planted: Planted<impl FnOnce() -> Box<dyn Drive>>) {
     let index = crew.add((planted.task)());
     if let Some(strategy) = planted.idle {
         crew.waits().also(index, strategy);

@@ -264,7 +264,7 @@ impl<A> TaskBuilder<A> {
         let mut builder = MailboxProcessor::<O, L>::builder()
             .mailbox(self.mailbox)
             .wake_by(move || called.call())
-            .clock(hub.clock.clone())
+            .shared_clock(hub.clock.clone())
             .on_failure(match self.on_failure {
                 OnFailure::Propagate => OnFailure::Stop,
                 policy => policy,

@@ -28,5 +28,6 @@ pub(crate) use pause::pause_for_ns;
 pub use reply::{Answer, Reply, reply};
 pub use reply_error::{NoReply, ReplyError, ReplyTimeout};
 pub(crate) use sleeper::{Hook, Sleeper};
+pub(crate) use strategy::Chosen;
 pub use strategy::{BusySpin, Parking, Spell, SpinHint, Step, WaitStrategy, Yielding};
 pub(crate) use wakes::Wakes;

@@ -1,6 +1,7 @@
 //! Wait strategies: what to do after a look that found nothing.
 
-use core::fmt::Debug;
+use crate::sync::PlainArc;
+use core::fmt::{self, Debug};
 use core::time::Duration;
 
 /// What to do after an empty look.
@@ -85,6 +86,30 @@ impl<W: WaitStrategy + ?Sized> WaitStrategy for Box<W> {
     }
 }
 
+/// The strategy of one or several who wait: [`Parking`] where none was chosen, which costs nothing to
+/// make.
+#[derive(Clone, Default)]
+pub(crate) struct Chosen(Option<PlainArc<dyn WaitStrategy>>);
+
+impl Chosen {
+    pub(crate) fn new(strategy: impl WaitStrategy + 'static) -> Self {
+        Self(Some(PlainArc::new(strategy)))
+    }
+
+    pub(crate) fn strategy(&self) -> &dyn WaitStrategy {
+        match &self.0 {
+            Some(strategy) => &**strategy,
+            None => &Parking::DEFAULT,
+        }
+    }
+}
+
+impl Debug for Chosen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.strategy().fmt(f)
+    }
+}
+
 /// Looks again at once: the lowest latency, for a thread that has a core to itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BusySpin;
@@ -135,6 +160,9 @@ pub struct Parking {
 
 impl Parking {
     const SPIN_NS: u64 = 50_000;
+    const DEFAULT: Self = Self {
+        spin_ns: Self::SPIN_NS,
+    };
     const CROWDED_SPIN_NS: u64 = 250;
     const CROWDED_YIELDS: u32 = 128;
 
@@ -151,9 +179,7 @@ impl Default for Parking {
     /// Spins for 50 µs before it sleeps: waking a thread on another CPU takes 20 to 45 µs on virtual
     /// machines, so less would often sleep where waiting had been shorter.
     fn default() -> Self {
-        Self {
-            spin_ns: Self::SPIN_NS,
-        }
+        Self::DEFAULT
     }
 }
 

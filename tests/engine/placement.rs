@@ -2,9 +2,12 @@
 
 use crate::watchdog::watched;
 use mailring::task::{
-    BuildError, CpuSet, Engine, EngineWarning, OnPinFailure, Placement, Shutdown, Topology, mask,
+    BuildError, CpuSet, Engine, EngineWarning, OnPinFailure, Placement, Shutdown, TaskHandle,
+    Topology, mask,
 };
 use mailring::wait::{BusySpin, Parking, WaitStrategy};
+use std::fs;
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
@@ -186,5 +189,69 @@ fn b38_five_pinned_threads_on_two_cpus_get_all_their_letters() {
     watched(|| {
         five(Parking::default());
         five(BusySpin);
+    });
+}
+
+/// A machine of two nodes, of which the second has no CPU that is there.
+fn two_nodes(root: &Path) -> Topology {
+    let here = allowed().first().unwrap();
+    let list = format!("{here},{NOWHERE}");
+    let status = format!("Cpus_allowed_list:\t{list}\n");
+    let files = [
+        ("proc/self/status", status),
+        ("sys/devices/system/cpu/online", list),
+        ("sys/devices/system/node/online", "0-1".into()),
+        ("sys/devices/system/node/node0/cpulist", here.to_string()),
+        ("sys/devices/system/node/node1/cpulist", NOWHERE.to_string()),
+    ];
+    for (path, text) in files {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    Topology::read_below(root)
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn where_there_are_two_nodes_tasks_are_spawned_by_whom_and_when_one_likes() {
+    watched(|| {
+        let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("two-nodes");
+        let topology = two_nodes(&root);
+        assert_eq!(topology.nodes().len(), 2);
+        let engine = Engine::builder()
+            .topology(topology)
+            .placement(Placement::Each(vec![allowed().first().unwrap()]))
+            .build()
+            .unwrap();
+        let is_there = |task: TaskHandle<&'static str>| {
+            let there = task.ask(|state| *state).unwrap().wait();
+            task.finish();
+            assert_eq!(there, Ok("there"));
+            assert!(task.join().unwrap().finished().is_ok());
+        };
+        // From a thread of its own, which waits for the task's.
+        is_there(engine.spawn("awaited", |_| "there").unwrap());
+        // From a task: that would wait for itself.
+        let spawner = engine.spawn("spawner", |_| ()).unwrap();
+        let handle = engine.handle();
+        let spawned = spawner.ask(move |()| handle.spawn("neighbour", |_| "there"));
+        is_there(spawned.unwrap().wait().unwrap().unwrap());
+        // While the task's thread does something else.
+        let (begun, begins) = std::sync::mpsc::channel();
+        let (done, goes_on) = std::sync::mpsc::channel::<()>();
+        let busy = move |(): &mut ()| {
+            begun.send(()).unwrap();
+            let _done = goes_on.recv();
+        };
+        spawner.post(busy).unwrap();
+        begins.recv().unwrap();
+        let late = engine.spawn("late", |_| "there").unwrap();
+        drop(done);
+        is_there(late);
+        engine
+            .shutdown(Shutdown::drain_within(Duration::from_secs(20)))
+            .unwrap();
+        let _in_nobodys_way = fs::remove_dir_all(root);
     });
 }

@@ -62,6 +62,7 @@ const OWNERS_OF_UNSAFE: &[&str] = &[
     "src/ring/spsc/shared.rs",
     "src/ring/spsc/staging.rs",
     "src/sync/futex.rs",
+    "src/sync/line_arc.rs",
     "src/sync/prefetch.rs",
     "src/sync/store_load.rs",
     "src/task/event_fd.rs",

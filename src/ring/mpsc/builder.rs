@@ -7,7 +7,7 @@ use super::slots::Slots;
 use super::{Consumer, Producer};
 use crate::ring::builder;
 use crate::ring::capacity::CapacityError;
-use crate::sync::{Arc, AtomicU64, AtomicUsize, Counter};
+use crate::sync::{AtomicU64, AtomicUsize, Counter, LineArc};
 use crate::wait::{Hook, Line, Sleeper};
 use crossbeam_utils::CachePadded;
 
@@ -96,7 +96,7 @@ impl Builder {
         } = options;
         let slots = Slots::new(config.capacity, reserved.saturating_add(rights), start)?;
         let pending = Pending::new(config.capacity, reserved, lean)?;
-        let ring = Arc::new(Ring {
+        let ring = LineArc::new(Ring {
             tail: CachePadded::new(AtomicU64::new(start)),
             head: CachePadded::new(AtomicU64::new(start)),
             fixed: CachePadded::new(Fixed {
@@ -111,7 +111,7 @@ impl Builder {
                 producer_waits: Counter::default(),
             }),
         });
-        let producer = Producer::new(Arc::clone(&ring), Limit::default());
+        let producer = Producer::new(LineArc::clone(&ring), Limit::default());
         let consumer = Consumer::new(ring, Owner::new(start));
         Ok((producer, consumer))
     }

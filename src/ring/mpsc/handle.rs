@@ -9,7 +9,7 @@ use crate::ring::consumer::Waited;
 use crate::ring::error::Refusal;
 use crate::ring::post_future::PostFuture;
 use crate::ring::protocol::{self, Config, Counters, OwnerState, TimedOut, Turn};
-use crate::sync::{Arc, order};
+use crate::sync::{LineArc, order};
 use crate::wait::{Idle, Place};
 use core::sync::atomic::Ordering::Relaxed;
 use core::task::{Context, Poll, Waker};
@@ -166,7 +166,7 @@ impl<T> Clone for Producer<T> {
     fn clone(&self) -> Self {
         // AcqRel: pairs with other handles coming and going.
         self.ring.cold.producers.fetch_add(1, order!(p, AcqRel));
-        Self::new(Arc::clone(&self.ring), Limit::default())
+        Self::new(LineArc::clone(&self.ring), Limit::default())
     }
 }
 
@@ -189,7 +189,7 @@ impl<T> Producer<T> {
     #[must_use]
     pub fn downgrade(&self) -> WeakProducer<T> {
         WeakProducer {
-            ring: Arc::clone(&self.ring),
+            ring: LineArc::clone(&self.ring),
         }
     }
 
@@ -260,7 +260,7 @@ impl<T> Consumer<T> {
 
 /// A producer handle that does not keep its ring open. It keeps the memory.
 pub struct WeakProducer<T> {
-    pub(super) ring: Arc<Ring<T>>,
+    pub(super) ring: LineArc<Ring<T>>,
 }
 
 impl<T> WeakProducer<T> {
@@ -297,7 +297,7 @@ impl<T> WeakProducer<T> {
             // AcqRel / Relaxed: pairs with other handles coming and going.
             match producers.compare_exchange_weak(count, count + 1, order!(p, AcqRel), Relaxed) {
                 Ok(_) => {
-                    return Some(Producer::new(Arc::clone(&self.ring), Limit::default()));
+                    return Some(Producer::new(LineArc::clone(&self.ring), Limit::default()));
                 }
                 Err(newer) => count = newer,
             }
@@ -309,7 +309,7 @@ impl<T> WeakProducer<T> {
 impl<T> Clone for WeakProducer<T> {
     fn clone(&self) -> Self {
         Self {
-            ring: Arc::clone(&self.ring),
+            ring: LineArc::clone(&self.ring),
         }
     }
 }

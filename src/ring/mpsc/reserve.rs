@@ -9,7 +9,7 @@ use super::{Consumer, Producer};
 use crate::ring::error::Closed;
 use crate::ring::protocol::Claim as _;
 use crate::ring::protocol::Ring as _;
-use crate::sync::{Arc, order};
+use crate::sync::{LineArc, order};
 
 const IDLE: u64 = 0;
 
@@ -18,7 +18,7 @@ const IDLE: u64 = 0;
 ///
 /// It does not keep the ring open.
 pub struct Reservation<T> {
-    ring: Arc<Ring<T>>,
+    ring: LineArc<Ring<T>>,
     index: usize,
 }
 
@@ -33,9 +33,9 @@ pub enum ReservedPost<T> {
 }
 
 impl<T> Reservation<T> {
-    fn of(ring: &Arc<Ring<T>>, index: usize) -> Option<Self> {
+    fn of(ring: &LineArc<Ring<T>>, index: usize) -> Option<Self> {
         (index < ring.fixed.pending.count()).then(|| Self {
-            ring: Arc::clone(ring),
+            ring: LineArc::clone(ring),
             index,
         })
     }
@@ -139,7 +139,7 @@ impl<T> Consumer<T> {
 impl<T> Clone for Reservation<T> {
     fn clone(&self) -> Self {
         Self {
-            ring: Arc::clone(&self.ring),
+            ring: LineArc::clone(&self.ring),
             index: self.index,
         }
     }

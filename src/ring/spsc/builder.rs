@@ -6,7 +6,7 @@ use super::shared::{Cold, Fixed, Ring, UNDECIDED};
 use super::{Consumer, Producer};
 use crate::ring::builder;
 use crate::ring::capacity::{self, CapacityError};
-use crate::sync::{Arc, AtomicU32, AtomicU64, Counter, StoreLoad, UnsafeCell};
+use crate::sync::{AtomicU32, AtomicU64, Counter, LineArc, StoreLoad, UnsafeCell};
 use crate::wait::Sleeper;
 use core::mem::MaybeUninit;
 use crossbeam_utils::CachePadded;
@@ -77,7 +77,7 @@ impl Builder {
         } else {
             StoreLoad::detect()
         };
-        let ring = Arc::new(Ring {
+        let ring = LineArc::new(Ring {
             tail: CachePadded::new(AtomicU64::new(start)),
             head: CachePadded::new(AtomicU64::new(start)),
             posting: CachePadded::new(AtomicU32::new(0)),
@@ -95,7 +95,7 @@ impl Builder {
                 producer_waits: Counter::default(),
             }),
         });
-        let producer = Producer::new(Arc::clone(&ring), ProducerSide::new(start));
+        let producer = Producer::new(LineArc::clone(&ring), ProducerSide::new(start));
         let consumer = Consumer::new(ring, ConsumerSide::new(start));
         Ok((producer, consumer))
     }
