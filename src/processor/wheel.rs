@@ -59,8 +59,8 @@ impl Key {
 
 /// Timers, each with a deadline and a value.
 ///
-/// Setting and removing one takes constant time. A level's slots are allocated when the first timer
-/// needs them, 1.5 KiB each; after that only more timers at once than ever before allocate.
+/// Setting and removing one takes constant time. The levels, and a level's slots, are allocated when
+/// the first timer needs them, 1.5 KiB each; after that only more timers at once than ever before allocate.
 pub(super) struct Wheel<T> {
     start: Instant,
     elapsed: u64,
@@ -68,7 +68,8 @@ pub(super) struct Wheel<T> {
     sequence: u64,
     /// Bit `n` of a level: slot `n` has a timer.
     occupied: [u64; LEVELS],
-    levels: [Box<[Slot]>; LEVELS],
+    /// None before the first timer: most owners have none, and are smaller so.
+    levels: Box<[Box<[Slot]>]>,
     due: Due,
     slab: Slab<T>,
 }
@@ -88,7 +89,7 @@ impl<T> Wheel<T> {
             elapsed: 0,
             sequence: 0,
             occupied: [0; LEVELS],
-            levels: [const { Vec::new() }; LEVELS].map(Vec::into_boxed_slice),
+            levels: Box::default(),
             due: Due::new(),
             slab: Slab::new(),
         }
@@ -236,6 +237,9 @@ impl<T> Wheel<T> {
             slot: number as u8,
         };
         let level = level as usize;
+        if self.levels.is_empty() {
+            self.levels = (0..LEVELS).map(|_| Box::default()).collect();
+        }
         if self.levels[level].is_empty() {
             let slot = Slot {
                 head: NONE,

@@ -8,7 +8,7 @@
 
 use super::drive::{Drive, Turned};
 use super::here;
-use super::port::{ERRANDS, Port};
+use super::port::{ERRANDS, Errand, Port};
 use super::waits::Waits;
 use super::watch::CrewStats;
 use crate::processor::Pace;
@@ -34,6 +34,8 @@ pub(super) struct Crew {
     /// Keeps the ready ring open.
     _open: mpsc::Producer<u32>,
     port: Port,
+    /// Empty; kept for its memory.
+    errands: Vec<Errand>,
     seats: Vec<Seated>,
     free: Vec<u32>,
     /// Tasks that have not ended.
@@ -76,6 +78,7 @@ impl Crew {
             port: Port::new(open.downgrade(), tasks_max),
             ready,
             _open: open,
+            errands: Vec::new(),
             seats: Vec::new(),
             free: Vec::new(),
             live: 0,
@@ -174,9 +177,12 @@ impl Crew {
             && let Ok(index) = self.ready.try_take()
         {
             if index == ERRANDS {
-                for errand in self.port.take_errands() {
+                let mut errands = core::mem::take(&mut self.errands);
+                self.port.take_errands(&mut errands);
+                for errand in errands.drain(..) {
                     errand(self);
                 }
+                self.errands = errands;
             } else {
                 self.called(index);
             }

@@ -71,9 +71,10 @@ impl Port {
         Ok(())
     }
 
-    /// After their index was taken: what is to be done.
-    pub(super) fn take_errands(&self) -> Vec<Errand> {
-        core::mem::take(&mut self.shared.errands.lock().list)
+    /// After their index was taken: what is to be done, in `taken`, which is empty and whose memory is
+    /// kept for the next.
+    pub(super) fn take_errands(&self, taken: &mut Vec<Errand>) {
+        core::mem::swap(&mut self.shared.errands.lock().list, taken);
     }
 
     /// Takes no more errands, and hands out those that are left.
