@@ -49,7 +49,7 @@ fn m19_consumer_sleeps_batch() {
 /// The same with letters that were staged.
 #[test]
 fn m19_consumer_sleeps_staged() {
-    check(unbounded(1_300), || {
+    check(unbounded(800), || {
         let (producer, mut consumer) = one(2).build().unwrap();
         let posting = with(Staging::new(producer), |staging| {
             assert_eq!(stage(staging, [1, 2]), 2);
