@@ -411,7 +411,7 @@ fn m21_last_letter_by_its_end_unfenced() {
 /// The same by close, which returns what was accepted.
 #[test]
 fn m21_close_against_posts() {
-    check(unbounded(16_000), || {
+    check(unbounded(5_000), || {
         let (producer, consumer) = one(1).build().unwrap();
         let posting = with(producer, |producer| {
             producer.try_post(Letter::new(1)).is_ok()
@@ -472,7 +472,7 @@ fn m21_drop_against_a_batch() {
 /// letter back, or it had begun before the close and its letter is returned.
 #[test]
 fn m21_close_against_a_waiter_b25() {
-    check(preemptions(6, 100_000), || {
+    check(preemptions(6, 40_000), || {
         let (producer, consumer) = one(1).build().unwrap();
         producer.try_post(Letter::new(1)).unwrap();
         let waiting = with(producer, |producer| match producer.post(Letter::new(2)) {
