@@ -88,6 +88,7 @@ fn measure(registry: &Registry, command: &Command, common: &Common) -> Result<Ex
         Command::Loop(args) => planner.turns(args)?,
         Command::Wake(args) => planner.wake(args)?,
         Command::Tasks(args) => planner.tasks(args)?,
+        Command::Pipeline(args) => planner.pipeline(args)?,
         Command::Diff(_) | Command::List => unreachable!("these measure nothing"),
     };
     // Before anything is measured: a path that cannot be written must not cost a run.

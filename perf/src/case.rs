@@ -27,9 +27,11 @@ pub enum Workload {
     Wake,
     /// What tasks cost: mails between them, questions to them, their lives and their memory.
     Tasks,
+    /// What a record costs that flows from a source through operators into a sum.
+    Pipeline,
 }
 
-/// What exactly is measured of an owner, by its mail or its loop, or of tasks.
+/// What exactly is measured of an owner, by its mail or its loop, of tasks or of a pipeline.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum,
 )]
@@ -65,6 +67,22 @@ pub enum Part {
     SpawnStop,
     /// The memory of a task that has nothing to do.
     Memory,
+    /// Operators that call each other.
+    Chained,
+    /// From a task of one thread to a task of another.
+    Hop,
+    /// Sums by key, records being sent to the task of their key: one task.
+    #[serde(rename = "keyed-1")]
+    #[value(name = "keyed-1")]
+    KeyedOne,
+    /// The same with two tasks, on two threads.
+    #[serde(rename = "keyed-2")]
+    #[value(name = "keyed-2")]
+    KeyedTwo,
+    /// The same while letters arrive at those who sum.
+    KeyedLetters,
+    /// Windows of event time over a year of flights.
+    Flights,
 }
 
 impl Part {
@@ -87,10 +105,24 @@ impl Part {
         Self::SpawnStop,
         Self::Memory,
     ];
+    /// Those of pipelines.
+    pub const PIPELINE: [Self; 6] = [
+        Self::Chained,
+        Self::Hop,
+        Self::KeyedOne,
+        Self::KeyedTwo,
+        Self::KeyedLetters,
+        Self::Flights,
+    ];
 
     /// Whether two threads of it stay awake for each other, each on a CPU of its own.
     pub(crate) fn spins_on_two(self) -> bool {
         matches!(self, Self::TwoThreads | Self::Ask | Self::SpawnStop)
+    }
+
+    /// Whether its records have keys of which there can be more or fewer.
+    pub(crate) fn has_keys(self) -> bool {
+        matches!(self, Self::KeyedOne | Self::KeyedTwo | Self::KeyedLetters)
     }
 }
 
@@ -167,6 +199,9 @@ pub struct Case {
     /// Tasks that have nothing to do, beside those that have or alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_tasks: Option<usize>,
+    /// Keys that records have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keys: Option<usize>,
 }
 
 impl Case {
@@ -188,6 +223,7 @@ impl Case {
             cpu_pair: None,
             part: None,
             idle_tasks: None,
+            keys: None,
         }
     }
 
@@ -197,10 +233,12 @@ impl Case {
         self.workload == Workload::Latency || matches!(self.part, Some(Part::Parked | Part::Busy))
     }
 
-    /// Whether mails or letters come as fast as they go, so that they make so many a second.
+    /// Whether mails, letters or records come as fast as they go, so that they make so many a
+    /// second.
     #[must_use]
     pub fn is_stream(&self) -> bool {
-        self.workload == Workload::Throughput || self.part == Some(Part::AcrossCores)
+        matches!(self.workload, Workload::Throughput | Workload::Pipeline)
+            || self.part == Some(Part::AcrossCores)
     }
 
     /// Whether each round trip, or each life of a task, is timed.
@@ -226,6 +264,11 @@ impl Case {
                 Some(part) if part.spins_on_two() => 2,
                 _ => 1,
             },
+            // Who posts letters meanwhile sleeps nearly all the time.
+            Workload::Pipeline => match self.part {
+                Some(Part::Hop | Part::KeyedTwo | Part::KeyedLetters | Part::Flights) => 2,
+                _ => 1,
+            },
         }
     }
 
@@ -249,6 +292,7 @@ impl Case {
                 Some(Part::Memory) => "bytes/task",
                 _ => "ns/round trip",
             },
+            Workload::Pipeline => "ns/record",
         }
     }
 }
@@ -266,6 +310,7 @@ impl fmt::Display for Workload {
             Self::Loop => "loop",
             Self::Wake => "wake",
             Self::Tasks => "tasks",
+            Self::Pipeline => "pipeline",
         })
     }
 }
@@ -288,6 +333,12 @@ impl fmt::Display for Part {
             Self::Ask => "ask",
             Self::SpawnStop => "spawn-stop",
             Self::Memory => "memory",
+            Self::Chained => "chained",
+            Self::Hop => "hop",
+            Self::KeyedOne => "keyed-1",
+            Self::KeyedTwo => "keyed-2",
+            Self::KeyedLetters => "keyed-letters",
+            Self::Flights => "flights",
         })
     }
 }

@@ -24,6 +24,7 @@ pub mod machine;
 pub mod measure;
 mod owner;
 pub mod pause;
+mod pipeline;
 pub mod place;
 mod plan;
 mod recorder;

@@ -3,8 +3,8 @@
 use crate::case::{Case, Mode, Workload};
 use crate::letter::{Letter, Words};
 use crate::measure::{
-    AsShipped, Effort, NoThread, Reading, SameWaiting, Site, Unsound, Way, idle, latency, rtt,
-    throughput,
+    AsShipped, Effort, NoThread, Reading, SameWaiting, Site, Unsound, Way, Wrong, idle, latency,
+    rtt, throughput,
 };
 use crate::subject::Subject;
 use std::fmt;
@@ -36,6 +36,8 @@ pub enum Role {
     Owner,
     /// Somebody who runs many such on a thread: in wake and tasks.
     Tasks,
+    /// Somebody through whom records flow: in pipeline.
+    Pipeline,
 }
 
 /// Why a subject has no part in a case.
@@ -82,6 +84,9 @@ pub enum RoundError {
     /// The system does not start its threads.
     #[error(transparent)]
     NoThread(#[from] NoThread),
+    /// The subject computes something else.
+    #[error(transparent)]
+    Wrong(#[from] Wrong),
 }
 
 /// Something that can be measured, with its types forgotten.
@@ -110,6 +115,7 @@ pub trait Measured: Sync {
         match workload {
             Workload::Mail | Workload::Loop => "mailring-mail",
             Workload::Wake | Workload::Tasks => "mailring-task",
+            Workload::Pipeline => "mailring-job",
             _ if can.role == Role::Queue && !can.many_producers => "mailring-spsc",
             _ => "mailring-mpsc",
         }

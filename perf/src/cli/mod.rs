@@ -4,7 +4,7 @@ mod usage;
 mod values;
 
 pub(crate) use usage::UsageError;
-pub(crate) use values::{Capacity, CpuList, Crowd, Payload, Positive, Rate};
+pub(crate) use values::{Capacity, CpuList, Crowd, Payload, Positive, Rate, Records};
 
 use crate::case::{Arrivals, Mode, Part};
 use clap::{Args, Parser, Subcommand};
@@ -54,6 +54,8 @@ pub(crate) enum Command {
     Wake(WakeArgs),
     /// What tasks cost: mails between them, questions to them, their lives and their memory.
     Tasks(TasksArgs),
+    /// What a record costs that flows from a source through operators into a sum.
+    Pipeline(PipelineArgs),
     /// Compare the results of two runs.
     Diff(DiffArgs),
     /// The subjects, and the workloads.
@@ -68,7 +70,7 @@ pub(crate) struct Common {
     pub(crate) subjects: Vec<String>,
     /// Divide this subject's figures by the others' [default: mailring-mpsc, and mailring-spsc
     /// for subjects of one producer; of owners mailring-mail, and mailring-enum for enums; of
-    /// tasks mailring-task].
+    /// tasks mailring-task; of pipelines mailring-job].
     #[arg(long, value_name = "NAME")]
     pub(crate) reference: Option<String>,
     /// Rounds, in each of which each subject has a turn.
@@ -398,6 +400,35 @@ pub(crate) struct TasksArgs {
 }
 
 #[derive(Clone, Debug, Args)]
+pub(crate) struct PipelineArgs {
+    /// Measure this alone [default: all].
+    #[arg(
+        long,
+        value_name = "PART,...",
+        value_delimiter = ',',
+        value_parser = values::part(&Part::PIPELINE)
+    )]
+    pub(crate) only: Vec<Part>,
+    /// Records of a round [default: as many as fit into --round-time].
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) records: Option<Records>,
+    /// Keys, in keyed-1, keyed-2 and keyed-letters: a power of two.
+    #[arg(long, value_name = "COUNT", default_value = "1024")]
+    pub(crate) keys: Capacity,
+    /// Records that fit between two tasks: a power of two.
+    #[arg(long, value_name = "COUNT", default_value = "1024")]
+    pub(crate) capacity: Capacity,
+    /// Letters a second, in keyed-letters.
+    #[arg(long, value_name = "COUNT", default_value = "10000")]
+    pub(crate) rate: Rate,
+    /// How long a round of one subject lasts, about.
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = values::time)]
+    pub(crate) round_time: Duration,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+#[derive(Clone, Debug, Args)]
 pub(crate) struct DiffArgs {
     /// The results to compare with, as written by --json.
     pub(crate) before: PathBuf,
@@ -423,6 +454,7 @@ impl Command {
             Self::Loop(args) => Some(&args.common),
             Self::Wake(args) => Some(&args.common),
             Self::Tasks(args) => Some(&args.common),
+            Self::Pipeline(args) => Some(&args.common),
             Self::Diff(_) | Self::List => None,
         }
     }

@@ -83,6 +83,18 @@ impl FromStr for Rate {
     }
 }
 
+/// Records of a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Records(pub(crate) u64);
+
+impl FromStr for Records {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        number(text, 1, 1_000_000_000).map(Self)
+    }
+}
+
 /// CPUs by their numbers: `0,2` or `0-3`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CpuList(Vec<usize>);
@@ -167,6 +179,8 @@ mod tests {
         assert_eq!("10_000".parse(), Ok(Crowd(10_000)));
         assert!("100001".parse::<Crowd>().is_err());
         assert!("0".parse::<Rate>().is_err());
+        assert_eq!("1_000_000_000".parse(), Ok(Records(1_000_000_000)));
+        assert!("0".parse::<Records>().is_err());
         assert_eq!("100000000".parse(), Ok(Rate(100_000_000)));
     }
 

@@ -7,6 +7,7 @@ pub(crate) mod idle;
 pub(crate) mod latency;
 pub(crate) mod mail;
 pub(crate) mod ping_pong;
+pub(crate) mod pipeline;
 pub(crate) mod rtt;
 pub(crate) mod schedule;
 pub(crate) mod tasks;
@@ -24,7 +25,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 pub use gate::NoThread;
-pub(crate) use gate::spawn;
+pub(crate) use gate::{Gate, spawn};
+pub use pipeline::Wrong;
 pub(crate) use way::{AsShipped, SameWaiting, Way};
 
 /// Where and with what a round is measured.

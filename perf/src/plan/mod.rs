@@ -1,5 +1,6 @@
 //! From a command to the cases it measures.
 
+mod pipeline;
 mod tasks;
 
 use crate::case::{Arrivals, Case, Mode, Part, Workload};
@@ -357,6 +358,7 @@ fn planned<'a>(
         rounds: rounds.count,
         round_time: rounds.time,
         warm_up: rounds.warm_up,
+        count: None,
     }
 }
 

@@ -84,14 +84,16 @@ pub struct Row {
     pub kept_up: Option<bool>,
     /// Letters a second of all producers together, by the median of a throughput.
     pub per_s: Option<f64>,
-    /// What exactly is measured of an owner or of tasks.
+    /// What exactly is measured of an owner, of tasks or of a pipeline.
     pub part: Option<Part>,
     /// Tasks that have nothing to do.
     pub idle_tasks: Option<usize>,
+    /// Keys that records have.
+    pub keys: Option<usize>,
 }
 
 /// The names of a [`Row`]'s columns.
-const COLUMNS: [&str; 39] = [
+const COLUMNS: [&str; 40] = [
     "workload",
     "mode",
     "producers",
@@ -131,6 +133,7 @@ const COLUMNS: [&str; 39] = [
     "per_s",
     "part",
     "idle_tasks",
+    "keys",
 ];
 
 impl From<&Series> for Row {
@@ -178,6 +181,7 @@ impl From<&Series> for Row {
             per_s: series.per_s,
             part: case.part,
             idle_tasks: case.idle_tasks,
+            keys: case.keys,
         }
     }
 }
@@ -205,7 +209,8 @@ mod tests {
     const HEADER: &str = "workload,mode,producers,batch,capacity,payload_bytes,rate_per_s,arrivals,\
         think_ns,time,first_cpu,second_cpu,subject,crowded,unit,rounds,moved_rounds,min,median,\
         max,reference,ratio_min,ratio_median,ratio_max,p50_ns,p90_ns,p99_ns,p99_9_ns,p99_99_ns,\
-        max_ns,samples,over_range,negative,achieved_per_s,unsent,kept_up,per_s,part,idle_tasks";
+        max_ns,samples,over_range,negative,achieved_per_s,unsent,kept_up,per_s,part,idle_tasks,\
+        keys";
 
     fn sample() -> Report {
         let latency = Case {
@@ -277,7 +282,7 @@ mod tests {
         assert_eq!(
             last,
             "cores,same-waiting,1,1,1024,8,,,,,0,1,machine,false,ns/round trip,1,0,80.5,80.5,80.5\
-             ,,,,,,,,,,,,,,,,,,,"
+             ,,,,,,,,,,,,,,,,,,,,"
         );
     }
 

@@ -35,6 +35,8 @@ fn abilities(can: Abilities) -> String {
         Role::Owner if can.blocks => return "of mail and loop, can sleep".to_owned(),
         Role::Owner => return "of mail and loop, spins alone".to_owned(),
         Role::Tasks => return "of wake and tasks, can sleep".to_owned(),
+        Role::Pipeline if can.blocks => return "of pipeline, can sleep".to_owned(),
+        Role::Pipeline => return "of pipeline, never waits".to_owned(),
         Role::Queue => {}
     }
     let producers = if can.many_producers {
@@ -67,6 +69,8 @@ Workloads:
   wake        how soon a task runs a mail whose thread sleeps
   tasks       what tasks cost that share a thread or are on two: one-thread,
               among-idle, two-threads, ask, spawn-stop, memory
+  pipeline    what a record costs that flows through operators into a sum:
+              chained, hop, keyed-1, keyed-2, keyed-letters, flights
   diff        compare the results of two runs
 
 Modes:

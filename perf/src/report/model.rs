@@ -60,7 +60,8 @@ pub struct Series {
     pub median: f64,
     /// The largest of them.
     pub max: f64,
-    /// Letters a second of all producers together, by the median; for throughputs alone.
+    /// Letters or records a second of all producers together, by the median; for throughputs and
+    /// pipelines alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_s: Option<f64>,
     /// The reference divided by this subject, round by round; nothing for the reference itself.

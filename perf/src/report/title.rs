@@ -41,10 +41,12 @@ pub fn of(case: &Case) -> String {
         Workload::Idle => write!(title, ": a consumer that waits and gets nothing"),
         Workload::Hiccup => write!(title, ": how late a thread is that only looks at the clock"),
         Workload::Cores => write!(title, ": round trips of a cache line"),
-        Workload::Mail | Workload::Loop | Workload::Wake | Workload::Tasks => match case.part {
-            Some(part) => write!(title, ": {}", owner(case, part)),
-            None => Ok(()),
-        },
+        Workload::Mail | Workload::Loop | Workload::Wake | Workload::Tasks | Workload::Pipeline => {
+            match case.part {
+                Some(part) => write!(title, ": {}", owner(case, part)),
+                None => Ok(()),
+            }
+        }
     };
     title
 }
@@ -54,7 +56,7 @@ pub fn of(case: &Case) -> String {
 pub fn waiting(case: &Case) -> Option<&'static str> {
     match (case.workload, case.mode) {
         (Workload::Hiccup | Workload::Cores | Workload::Mail | Workload::Loop, _)
-        | (Workload::Wake | Workload::Tasks, _) => None,
+        | (Workload::Wake | Workload::Tasks | Workload::Pipeline, _) => None,
         (Workload::Rtt | Workload::Latency, Mode::AsShipped) => Some("all blocking"),
         (Workload::Rtt | Workload::Latency, Mode::SameWaiting) => Some("all spinning"),
         (_, Mode::AsShipped) => Some("as shipped"),
@@ -85,7 +87,7 @@ pub fn thousands(number: u64) -> String {
     text
 }
 
-/// What is measured of an owner.
+/// What is measured of an owner, of tasks or of a pipeline.
 fn owner(case: &Case, part: Part) -> String {
     let rate = thousands(case.rate_per_s.unwrap_or_default());
     let capacity = case.capacity;
@@ -114,6 +116,19 @@ fn owner(case: &Case, part: Part) -> String {
         Part::Ask => "question to a task on another thread, spinning".to_owned(),
         Part::SpawnStop => "spawn, stop and join from another thread, spinning".to_owned(),
         Part::Memory => format!("memory of {}", idle(case)),
+        Part::Chained => "source, map, filter, sum, chained".to_owned(),
+        Part::Hop => format!("one hop between two tasks, capacity {capacity}"),
+        Part::KeyedOne => format!("sums by key, 1 task, {}", keys(case)),
+        Part::KeyedTwo => format!("sums by key, 2 tasks, {}", keys(case)),
+        Part::KeyedLetters => format!("sums by key, 2 tasks, {rate} letters/s"),
+        Part::Flights => "a year of flights, windows of 1 hour by origin".to_owned(),
+    }
+}
+
+fn keys(case: &Case) -> String {
+    match case.keys {
+        Some(keys) => format!("{} keys", thousands(keys as u64)),
+        None => "keys".to_owned(),
     }
 }
 
@@ -184,6 +199,7 @@ mod tests {
                 batch: 100,
                 rate_per_s: Some(1_000),
                 idle_tasks: Some(10_000),
+                keys: Some(1_024),
                 ..Case::plain(workload, Mode::AsShipped)
             })
         };
@@ -208,6 +224,16 @@ mod tests {
         assert_eq!(
             of(Part::AmongIdle, Workload::Tasks),
             "tasks: ping-pong on one thread among 10,000 idle tasks"
+        );
+        let titles = [Part::Hop, Part::KeyedTwo, Part::KeyedLetters]
+            .map(|part| of(part, Workload::Pipeline));
+        assert_eq!(
+            titles,
+            [
+                "pipeline: one hop between two tasks, capacity 1024",
+                "pipeline: sums by key, 2 tasks, 1,024 keys",
+                "pipeline: sums by key, 2 tasks, 1,000 letters/s",
+            ]
         );
     }
 

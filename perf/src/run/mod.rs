@@ -26,6 +26,8 @@ pub(crate) struct Planned<'a> {
     pub(crate) round_time: Duration,
     /// How long each warms up before the first round, where time is given.
     pub(crate) warm_up: Duration,
+    /// How many letters a round is given, where that does not follow from its time.
+    pub(crate) count: Option<u64>,
 }
 
 impl Planned<'_> {
@@ -62,7 +64,12 @@ pub(crate) fn measure(
     let mut running: Vec<_> = planned
         .subjects
         .iter()
-        .map(|&subject| (subject, Pace::new(case, planned.round_time)))
+        .map(|&subject| {
+            (
+                subject,
+                Pace::new(case, planned.round_time).with(planned.count),
+            )
+        })
         .collect();
 
     for (subject, pace) in &mut running {

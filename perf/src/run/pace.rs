@@ -14,6 +14,8 @@ pub(crate) struct Pace {
     ns_each: f64,
     /// Letters of a first look at a subject.
     first: f64,
+    /// Letters of each look and round, where the user says how many.
+    chosen: Option<u64>,
     /// What the last round was given.
     given: Option<f64>,
 }
@@ -45,6 +47,8 @@ impl GivenIn {
 /// them must have to wait for room, as those of a round have to.
 const FIRST: f64 = 4_000.0;
 const FIRST_QUEUES: f64 = 4.0;
+/// Records of it: so many that starting the tasks is not most of their time.
+const FIRST_RECORDS: f64 = 50_000.0;
 /// Round trips of it, where they take no longer than a round.
 const FIRST_TRIPS: f64 = 200.0;
 /// Bounds of what a round is given: with fewer, a median says little.
@@ -61,13 +65,26 @@ impl Pace {
             round_time,
             think_ns: case.think_ns.unwrap_or(0) as f64,
             ns_each: 1_000.0,
-            first: FIRST.max(FIRST_QUEUES * case.capacity as f64),
+            first: match case.workload {
+                Workload::Pipeline => FIRST_RECORDS,
+                _ => FIRST.max(FIRST_QUEUES * case.capacity as f64),
+            },
+            chosen: None,
             given: None,
         }
     }
 
+    /// With so many letters a round, whatever time they take; nothing if that is to follow from the
+    /// time.
+    pub(crate) fn with(self, chosen: Option<u64>) -> Self {
+        Self { chosen, ..self }
+    }
+
     /// The effort of the warm-up.
     pub(crate) fn warm_up(&self, time: Duration) -> Effort {
+        if let Some(chosen) = self.chosen {
+            return Effort::Count(chosen);
+        }
         match self.given_in {
             GivenIn::Letters => Effort::Count(self.first as u64),
             GivenIn::Trips => Effort::Count(self.fitting().clamp(1.0, FIRST_TRIPS) as u64),
@@ -77,6 +94,9 @@ impl Pace {
 
     /// The effort of a round.
     pub(crate) fn effort(&mut self) -> Effort {
+        if let Some(chosen) = self.chosen {
+            return Effort::Count(chosen);
+        }
         match self.given_in {
             GivenIn::Letters | GivenIn::Trips => {
                 let least = if self.think_ns > 0.0 {
@@ -179,6 +199,17 @@ mod tests {
         pace.learn(&of(0.5));
         assert_eq!(pace.effort(), Effort::Count(4_000_000));
         assert_eq!(pace.effort(), Effort::Count(32_000_000));
+    }
+
+    #[test]
+    fn a_count_that_was_chosen_is_given_always() {
+        let case = Case::plain(Workload::Pipeline, Mode::AsShipped);
+        let pace = Pace::new(&case, Duration::from_millis(50));
+        assert_eq!(pace.warm_up(Duration::ZERO), Effort::Count(50_000));
+        let mut pace = pace.with(Some(7));
+        assert_eq!(pace.warm_up(Duration::ZERO), Effort::Count(7));
+        pace.learn(&[Reading::of(0.5)]);
+        assert_eq!(pace.effort(), Effort::Count(7));
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod kanal;
 mod mailring;
 mod one_way;
 mod owners;
+mod pipelines;
 mod raw;
 mod rtrb;
 mod tasks;
@@ -51,7 +52,7 @@ pub fn all() -> Registry {
         .with_measured(raw::PingPong)
         .with_measured(raw::PARK)
         .with_measured(raw::FUTEX);
-    tasks::with_all(owners::with_all(queues))
+    pipelines::with_all(tasks::with_all(owners::with_all(queues)))
 }
 
 /// A half of a queue that leaves waiting to its user, and how it waits here.

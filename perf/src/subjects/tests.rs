@@ -310,6 +310,10 @@ fn all_are_there_in_order() {
         "mailring-alone",
         "tokio-task",
         "kameo-actor",
+        "hand-loop",
+        "crossbeam-threads",
+        "crossbeam-batched",
+        "timely",
     ];
     assert_eq!(names, expected);
 }

@@ -2,9 +2,11 @@
 //! results that another program can read.
 
 mod owners;
+mod pipeline;
 mod tasks;
 
 use owners::{LITTLE_LOOP, LITTLE_MAIL};
+use pipeline::LITTLE_PIPELINE;
 use tasks::{LITTLE_TASKS, LITTLE_WAKE};
 
 use assert_cmd::Command;
@@ -327,7 +329,7 @@ fn all_files_are_written_and_read_again() {
     let mail = [&LITTLE_MAIL[..], &["--subjects=mailring-mail,tokio"]].concat();
     perf(&[&mail[..], &files].concat()).success();
     for (name, told) in [
-        ("a.csv", ",busy,\n"),
+        ("a.csv", ",busy,,\n"),
         ("a.hlog", "mail-parked-1000-mailring-mail-response"),
         ("a.html", "small mails to itself, one at a time"),
     ] {
@@ -390,8 +392,10 @@ fn the_lists_and_the_tables_fit_a_window_of_80_columns() {
         &LITTLE_LOOP,
         &LITTLE_WAKE,
         &LITTLE_TASKS,
+        &LITTLE_PIPELINE,
         &["wake", "--help"],
         &["tasks", "--help"],
+        &["pipeline", "--help"],
         &["mail", "--help"],
         &["diff", &json, &json],
         &["--help"],

@@ -107,6 +107,7 @@ fn round_figure(series: &Series) -> String {
             "what all allocated divided by the tasks"
         }
         Workload::Tasks => "the median of stretches of 256 round trips, divided by these",
+        Workload::Pipeline => "its time divided by its records",
     };
     words.to_owned()
 }

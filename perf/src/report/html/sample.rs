@@ -158,6 +158,7 @@ impl Maker {
             (Workload::Loop, &Part::LOOP),
             (Workload::Wake, &[Part::Parked]),
             (Workload::Tasks, &Part::TASKS),
+            (Workload::Pipeline, &Part::PIPELINE),
         ];
         let parts = parts.map(|(workload, parts)| parts.iter().map(move |part| (workload, *part)));
         for (workload, part) in parts.into_iter().flatten() {

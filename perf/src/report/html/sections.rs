@@ -13,7 +13,7 @@ use crate::report::notes::label;
 use maud::{Markup, html};
 
 /// The workloads in the order in which a page has them.
-pub(super) const ORDER: [Workload; 10] = [
+pub(super) const ORDER: [Workload; 11] = [
     Workload::Throughput,
     Workload::Rtt,
     Workload::Latency,
@@ -21,6 +21,7 @@ pub(super) const ORDER: [Workload; 10] = [
     Workload::Loop,
     Workload::Wake,
     Workload::Tasks,
+    Workload::Pipeline,
     Workload::Idle,
     Workload::Hiccup,
     Workload::Cores,
@@ -39,6 +40,7 @@ pub(super) fn heading(workload: Workload) -> &'static str {
         Workload::Loop => "Loop",
         Workload::Wake => "Wake-ups",
         Workload::Tasks => "Tasks",
+        Workload::Pipeline => "Pipelines",
     }
 }
 
@@ -92,6 +94,11 @@ fn reading(workload: Workload) -> &'static str {
              questions, a life from spawn to stop, memory. Less is better. A bar, or a dot on a log \
              axis, is the median round; its whisker goes from the smallest round to the largest. The \
              curves are over all rounds: how long so many percent take at most."
+        }
+        Workload::Pipeline => {
+            "What a record costs that flows from a source through operators into a sum: chained, from \
+             task to task, by key, in windows of event time. Shorter is better. A bar, or a dot on a \
+             log axis, is the median round; its whisker goes from the smallest round to the largest."
         }
     }
 }

@@ -84,6 +84,7 @@ impl<S: Owner> Measured for Of<S> {
         match workload {
             Workload::Loop => "mailring-mail",
             Workload::Wake | Workload::Tasks => "mailring-task",
+            Workload::Pipeline => "mailring-job",
             _ => S::REFERENCE,
         }
     }
@@ -109,8 +110,8 @@ impl<S: Owner> Measured for Of<S> {
     }
 }
 
-/// How many mails, posts, turns or calls.
-fn count(effort: Effort) -> u64 {
+/// How many mails, posts, turns, calls or records.
+pub(super) fn count(effort: Effort) -> u64 {
     match effort {
         Effort::Count(count) => count,
         Effort::Time(_) => unreachable!("these are counted"),
