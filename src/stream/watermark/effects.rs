@@ -40,10 +40,10 @@ impl Iterator for WatermarkEffects {
 
     #[inline]
     fn next(&mut self) -> Option<WatermarkEffect> {
-        if self.status != Some(WatermarkStatus::Active) {
-            if let Some(watermark) = self.watermark.take() {
-                return Some(WatermarkEffect::Watermark(watermark));
-            }
+        if self.status != Some(WatermarkStatus::Active)
+            && let Some(watermark) = self.watermark.take()
+        {
+            return Some(WatermarkEffect::Watermark(watermark));
         }
         self.status.take().map(WatermarkEffect::Status)
     }
