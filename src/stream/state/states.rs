@@ -61,6 +61,11 @@ impl<K: Key> KeyedStates<K> {
         &self.setting
     }
 
+    #[inline]
+    pub(crate) fn key_groups(&self) -> &KeyGroupRange {
+        &self.key_groups
+    }
+
     /// Declares one value per key.
     ///
     /// # Errors

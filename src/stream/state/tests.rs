@@ -109,9 +109,9 @@ proptest! {
             for key in 0..40 {
                 prop_assert_eq!(table.get(&current(key)), model.get(&key));
             }
-            for (snapshot, then) in &snapshots {
-                prop_assert_eq!(&frozen(snapshot), then);
-            }
+        }
+        for (snapshot, then) in &snapshots {
+            prop_assert_eq!(&frozen(snapshot), then);
         }
         prop_assert_eq!(contents(&table), model);
     }
@@ -191,25 +191,26 @@ fn a_write_copies_the_group_it_is_in_alone_and_only_while_a_snapshot_shares_it()
 }
 
 #[test]
-fn a_snapshot_is_read_on_another_thread_by_key_group() {
+fn a_snapshot_is_read_by_key_group_and_may_go_to_another_thread() {
+    fn sent<T: Send + Sync + 'static>(value: T) -> T {
+        value
+    }
+
     let mut table = KeyedTable::new(whole());
     for key in 0..100_u8 {
         table.insert(&current(key), u32::from(key));
     }
-    let snapshot = table.snapshot();
+    let snapshot = sent(table.snapshot());
     table.insert(&current(0), 1000);
-    let reader = std::thread::spawn(move || {
-        for group in snapshot.groups() {
-            assert!(!group.is_empty());
-            assert_eq!(group.len(), group.iter().count());
-            for (&key, &value) in group.iter() {
-                assert_eq!(current(key).place() as u32, group.key_group());
-                assert_eq!(value, u32::from(key));
-            }
+    for group in snapshot.groups() {
+        assert!(!group.is_empty());
+        assert_eq!(group.len(), group.iter().count());
+        for (&key, &value) in group.iter() {
+            assert_eq!(current(key).place() as u32, group.key_group());
+            assert_eq!(value, u32::from(key));
         }
-        snapshot.groups().iter().map(super::FrozenGroup::len).sum()
-    });
-    let read: usize = reader.join().expect("it panicked");
+    }
+    let read: usize = snapshot.groups().iter().map(super::FrozenGroup::len).sum();
     assert_eq!(read, 100);
 }
 
