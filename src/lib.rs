@@ -55,6 +55,10 @@ pub mod task;
 #[cfg_attr(docsrs, doc(cfg(feature = "stream")))]
 pub mod stream;
 
+#[cfg(all(feature = "stream", not(mailring_loom)))]
+#[cfg_attr(docsrs, doc(cfg(feature = "stream")))]
+pub mod job;
+
 #[cfg(mailring_loom)]
 pub mod model;
 

@@ -5,13 +5,14 @@ use super::operator::Operator;
 use super::output::{Output, Progress, Readiness};
 use super::setting::{Setting, Subtask, Surroundings};
 use crate::letter::{BoxError, Outcome};
+use core::task::Waker;
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::rc::Rc;
 
 /// What the test has in its hand.
 #[derive(Default)]
-struct ByHand {
+pub(super) struct ByHand {
     now_ms: Cell<i64>,
     wake_at: Cell<Option<i64>>,
     /// How many more looks find nothing to give way to; `None`: all of them.
@@ -23,6 +24,10 @@ impl Surroundings for ByHand {
         self.now_ms.get()
     }
 
+    fn since_start_ns(&self) -> u64 {
+        u64::try_from(self.now_ms.get()).unwrap_or(0) * 1_000_000
+    }
+
     fn should_give_way(&self) -> bool {
         match self.looks_left.get() {
             None => false,
@@ -32,6 +37,10 @@ impl Surroundings for ByHand {
                 false
             }
         }
+    }
+
+    fn waker(&self) -> Waker {
+        Waker::noop().clone()
     }
 
     fn wake_at(&self, _operator: usize, at_ms: Option<i64>) {

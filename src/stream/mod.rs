@@ -1,34 +1,83 @@
 //! Single-threaded dataflow on a task: elements, channels, operators, watermarks, keyed state.
 
 mod aggregate;
+mod body;
+mod channel;
+mod deployment;
 mod element;
+mod gate;
 mod harness;
 mod key_group;
+mod keyed;
+mod link;
+mod local;
+mod one_input;
 mod operator;
+mod ops;
 mod output;
+mod partition;
+mod partitioner;
+mod report;
 mod setting;
+mod sink;
+mod sinks;
+mod source;
+mod source_body;
+mod sources;
 mod state;
+mod surroundings;
+mod task;
+mod timers;
 mod watermark;
+mod window;
 
-pub use aggregate::{
-    AggregateFunction, Count, CountAndSum, Counted, Fold, Max, Min, Sum, Summand,
-};
+pub use aggregate::{AggregateFunction, Count, CountAndSum, Counted, Fold, Max, Min, Sum, Summand};
+pub use channel::{ChannelState, Codec, InputChannel, ResumeError};
+pub use deployment::{Deployment, EdgeId};
 pub use element::{
     CheckpointBarrier, CheckpointId, Element, Event, LatencyMarker, Record, StopMode, Watermark,
     WatermarkStatus,
 };
+pub use gate::{Gave, InputGate, RecordAfterEnd};
 pub use harness::OperatorHarness;
 pub use key_group::{Key, KeyGroupRange, hash_of, key_group_of, subtask_of};
+pub use keyed::{
+    Keyed, KeyedAggregate, KeyedContext, KeyedProcess, KeyedProcessFunction, KeyedReduce, NotOpen,
+};
+pub use link::{Link, LinkFactory};
 pub use operator::Operator;
+pub use ops::{Filter, FlatMap, Map, TryMap};
 pub use output::{Output, Progress, Readiness};
-pub(crate) use setting::Surroundings;
+pub use partition::RouteError;
+pub use partitioner::{Broadcast, ByKey, Custom, Forward, Partitioner, Rebalance, Route};
+pub use report::{Latency, OperatorReport, Reports, TaskReport};
 pub use setting::{Setting, Subtask};
+pub use sink::{Sink, SinkFactory};
+pub use sinks::{Call, Collect, Collecting, Discard};
+pub use source::{Polled, Source, SourceFactory, Stopping};
+pub use sources::{FromIter, IterSource};
 pub use state::{
     AggregatingState, CurrentKey, ForeignKey, FrozenGroup, KeyedSnapshot, KeyedStates, ListState,
     MapState, ReducingState, StateError, StateSnapshot, StateValue, TableSnapshot, ValueState,
 };
+pub use task::StreamTask;
+pub use timers::{FiredTimer, FrozenTimers, TimeDomain, TimersSnapshot};
 pub use watermark::{
     AssignWatermarks, BoundedOutOfOrderness, CombinedWatermarkStatus, MonotonousTimestamps,
     StatusOutput, StatusWatermarkValve, WatermarkEffect, WatermarkEffects, WatermarkGenerator,
     WithIdleness,
 };
+pub use window::{
+    NoTimestamp, Sliding, SlidingWindows, TimeWindow, Tumbling, WindowAssigner, WindowError,
+    WindowOperator, WindowOutput, Windowed,
+};
+
+pub(crate) use body::Body;
+pub(crate) use deployment::Pace;
+pub(crate) use link::ChainedFactory;
+pub(crate) use one_input::OneInput;
+pub(crate) use partition::PartitionFactory;
+pub(crate) use sink::SinkLinkFactory;
+pub(crate) use source_body::SourceBody;
+pub(crate) use surroundings::Origin;
+pub(crate) use task::{ProcessInput, TaskParts};

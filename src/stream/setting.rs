@@ -1,6 +1,7 @@
 //! What surrounds an operator: which subtask it is in, the time, and the task's other work.
 
 use super::key_group::KeyGroupRange;
+use core::task::Waker;
 use std::rc::Rc;
 
 /// Which subtask of which vertex of which job.
@@ -50,8 +51,14 @@ pub(crate) trait Surroundings {
     /// Processing time, in milliseconds since 1970-01-01 00:00.
     fn now_ms(&self) -> i64;
 
+    /// Nanoseconds of the job's clock since the job was started.
+    fn since_start_ns(&self) -> u64;
+
     /// Whether the task has letters to run.
     fn should_give_way(&self) -> bool;
+
+    /// Has the task call its input and its operators again, when it is woken, from any thread.
+    fn waker(&self) -> Waker;
 
     /// Operator `operator` is to be called when processing time comes to `at_ms`, and no sooner.
     /// A later call takes an earlier one's place; `None` takes it back.
@@ -98,10 +105,23 @@ impl Setting {
         self.surroundings.now_ms()
     }
 
+    /// Nanoseconds of the job's clock since the job was started.
+    #[must_use]
+    pub fn since_start_ns(&self) -> u64 {
+        self.surroundings.since_start_ns()
+    }
+
     /// Whether long work should give way, since the task has letters to run.
     #[must_use]
     pub fn should_give_way(&self) -> bool {
         self.surroundings.should_give_way()
+    }
+
+    /// Wakes the task, from any thread: a source that was pending is polled again, and an operator or
+    /// sink that was waiting is asked again whether it is ready. No wake allocates.
+    #[must_use]
+    pub fn waker(&self) -> Waker {
+        self.surroundings.waker()
     }
 
     /// Has [`processing_time`](super::Operator::processing_time) called once when processing time

@@ -6,6 +6,7 @@ use super::hub::Hub;
 use super::hub_ref::HubRef;
 use super::io_pool::IoPool;
 use super::shutdown::Shutdown;
+use super::slots::Slots;
 use super::snapshot::EngineSnapshot;
 use super::spawn::TaskBuilder;
 use super::spawn_error::SpawnError;
@@ -54,6 +55,28 @@ impl EngineHandle {
         Some(EngineIo {
             hub: self.hub.hub()?,
         })
+    }
+
+    /// How many slots are free, on all threads together; `None` where tasks need none, or the engine is
+    /// gone. Out of date when it arrives.
+    #[must_use]
+    pub fn free_slots(&self) -> Option<usize> {
+        let hub = self.hub.hub()?;
+        let slots = hub.crews.iter().map(|crewed| &crewed.slots);
+        let needed = slots.filter(|slots| slots.are_needed());
+        needed.map(Slots::free_count).reduce(|all, free| all + free)
+    }
+
+    /// How many threads the engine has; none where it is gone.
+    #[must_use]
+    pub fn thread_count(&self) -> usize {
+        self.hub.hub().map_or(0, |hub| hub.crews.len())
+    }
+
+    /// The engine's clock.
+    #[cfg(all(feature = "stream", not(mailring_loom)))]
+    pub(crate) fn clock(&self) -> Option<crate::sync::SharedClock> {
+        Some(self.hub.hub()?.clock.clone())
     }
 
     /// Begins to end the engine, and does not wait for it: for its own tasks.

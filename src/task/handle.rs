@@ -29,6 +29,10 @@ pub struct TaskHandle<O, L = Mail<O>> {
 }
 
 impl<O: 'static, L: Letter<O> + Send + 'static> TaskHandle<O, L> {
+    pub(super) fn life(&self) -> &Arc<Life> {
+        &self.life
+    }
+
     pub(super) fn new(executor: Executor<O, L>, life: Arc<Life>, hub: HubRef) -> Self {
         Self {
             executor,

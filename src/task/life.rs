@@ -11,7 +11,7 @@ use super::state::{TaskState, Transition};
 use crate::letter::Letter;
 use crate::processor::{Activity, Counters, Executor, Failure};
 use crate::sync::{AtomicU32, Mutex, SetOnce, Tally, order, this_thread};
-use crate::wait::{Answer, ReplyTimeout, reply};
+use crate::wait::{Answer, Reply, ReplyTimeout, reply};
 use core::time::Duration;
 #[cfg(not(mailring_loom))]
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -250,20 +250,28 @@ impl Life {
         self.end.lock().outcome.is_some()
     }
 
+    /// What will be answered at the end; `None` where it has ended.
+    pub(super) fn tell_of_the_end(&self) -> Option<Reply<()>> {
+        let mut end = self.end.lock();
+        if end.outcome.is_some() {
+            return None;
+        }
+        let (answer, told) = reply();
+        end.waiting.retain(Answer::is_wanted);
+        end.waiting.push(answer);
+        Some(told)
+    }
+
     /// Waits for the end, for at most `timeout` where there is one.
     pub(super) fn join(&self, timeout: Option<Duration>) -> Result<Outcome, JoinError> {
-        let told = {
-            let mut end = self.end.lock();
-            if let Some(outcome) = &end.outcome {
-                return Ok(outcome.clone());
-            }
-            if this_thread().get() == self.driver {
-                return Err(JoinError::WouldDeadlock);
-            }
-            let (answer, told) = reply();
-            end.waiting.retain(Answer::is_wanted);
-            end.waiting.push(answer);
-            told
+        if let Some(outcome) = self.outcome() {
+            return Ok(outcome);
+        }
+        if this_thread().get() == self.driver {
+            return Err(JoinError::WouldDeadlock);
+        }
+        let Some(told) = self.tell_of_the_end() else {
+            return self.outcome().ok_or(JoinError::Timeout);
         };
         match timeout {
             None => drop(told.wait()),

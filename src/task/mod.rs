@@ -33,6 +33,7 @@ mod cpu_list;
 mod cpu_set;
 mod crew;
 mod drive;
+mod ended;
 #[cfg(any(not(mailring_loom), mailring_shuttle))]
 mod engine;
 #[cfg(any(not(mailring_loom), mailring_shuttle))]
@@ -97,6 +98,7 @@ mod watch;
 pub use context::Context;
 pub use cpu_list::CpuListError;
 pub use cpu_set::CpuSet;
+pub use ended::Ended;
 #[cfg(any(not(mailring_loom), mailring_shuttle))]
 pub use engine::{Engine, EngineWarning};
 #[cfg(any(not(mailring_loom), mailring_shuttle))]

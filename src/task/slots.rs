@@ -41,6 +41,12 @@ impl Slots {
         }
     }
 
+    /// How many are free.
+    pub(super) fn free_count(&self) -> usize {
+        let taken = self.taken.lock();
+        taken.iter().filter(|taken| taken.is_none()).count()
+    }
+
     /// Frees the slot of task `id`.
     pub(super) fn free(&self, id: u64) {
         for taken in self.taken.lock().iter_mut() {

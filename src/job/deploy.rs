@@ -1,0 +1,245 @@
+//! Starting a job: its graph becomes tasks, from the sinks to the sources.
+
+use super::error::JobError;
+use super::graph::{BuildBody, Graph, Pattern, Vertex};
+use super::handle::JobHandle;
+use super::master::{LastWords, Master, Member};
+use crate::mailbox::{Marker, TooManyMarkers};
+use crate::stream::{Deployment, EdgeId, Origin, ProcessInput, StreamTask, Subtask, TaskParts};
+use crate::sync::{Clock as _, PlainArc, SetOnce, SharedClock};
+use crate::task::{Context, Engine, EngineHandle, Placement, SpawnError, TaskHandle};
+use core::task::Waker;
+use std::task::Wake;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A vertex that is complete, and how many subtasks it has.
+struct Planned<'a> {
+    vertex: &'a Vertex,
+    parallelism: u32,
+}
+
+/// Checks that the graph can be run.
+fn plan(graph: &Graph) -> Result<Vec<Planned<'_>>, JobError> {
+    if let Some(fault) = graph.faults.first() {
+        return Err(JobError::TwoJobs {
+            vertex: fault.clone(),
+        });
+    }
+    if graph.vertices.is_empty() {
+        return Err(JobError::Empty);
+    }
+    let settings = &graph.settings;
+    let mut planned = Vec::new();
+    for (name, vertex) in &graph.vertices {
+        let Some(vertex) = vertex else {
+            return Err(JobError::NoEnd {
+                vertex: name.clone(),
+            });
+        };
+        let parallelism = vertex.draft.parallelism.unwrap_or(settings.parallelism);
+        if parallelism == 0 || parallelism > settings.max_parallelism {
+            return Err(JobError::Parallelism {
+                vertex: name.clone(),
+                asked: parallelism,
+                max: settings.max_parallelism,
+            });
+        }
+        planned.push(Planned {
+            vertex,
+            parallelism,
+        });
+    }
+    for edge in &graph.edges {
+        let ends = [edge.from, edge.to].map(|end| {
+            let planned = &planned[end.0];
+            (planned.vertex.draft.name.clone(), planned.parallelism)
+        });
+        let [from, to] = ends;
+        if edge.pattern == Pattern::Pointwise && from.1 != to.1 {
+            return Err(JobError::ForwardBetween { from, to });
+        }
+    }
+    Ok(planned)
+}
+
+/// What is to be deployed, by vertex and subtask.
+fn deployments(graph: &Graph, planned: &[Planned<'_>]) -> Result<Vec<Vec<Deployment>>, JobError> {
+    let settings = &graph.settings;
+    let of_vertex = |(vertex_index, planned): (usize, &Planned<'_>)| {
+        let subtasks = 0..planned.parallelism;
+        let deployment = |index| {
+            let subtask = Subtask {
+                job: graph.name.as_str().into(),
+                vertex: planned.vertex.draft.name.as_str().into(),
+                vertex_index: vertex_index as u32,
+                index,
+                parallelism: planned.parallelism,
+                max_parallelism: settings.max_parallelism,
+                attempt: settings.attempt,
+            };
+            Deployment::new(subtask, settings.pace)
+        };
+        subtasks.map(deployment).collect::<Vec<_>>()
+    };
+    let mut deployments: Vec<_> = planned.iter().enumerate().map(of_vertex).collect();
+    for (index, edge) in graph.edges.iter().enumerate() {
+        let mut from = core::mem::take(&mut deployments[edge.from.0]);
+        let to = &mut deployments[edge.to.0];
+        let connected = (edge.connect)(EdgeId(index), edge.pattern, settings.pace, &mut from, to);
+        deployments[edge.from.0] = from;
+        connected.map_err(JobError::Channel)?;
+    }
+    Ok(deployments)
+}
+
+/// Where a subtask's task is to be.
+struct Place {
+    name: String,
+    thread: usize,
+    attempt: u32,
+}
+
+fn spawn(
+    engine: &EngineHandle,
+    place: &Place,
+    deployment: Deployment,
+    origin: Origin,
+    build: BuildBody,
+) -> Result<Member, SpawnError> {
+    let last_words: LastWords = PlainArc::new(SetOnce::new());
+    let told = PlainArc::clone(&last_words);
+    let task = engine
+        .task(&place.name)
+        .attempt(place.attempt)
+        .on_thread(place.thread)
+        .action(ProcessInput);
+    let handle = task.try_spawn(move |cx: &mut Context<'_, StreamTask>| {
+        let executor = cx.executor();
+        let parts = TaskParts::new(executor, |name, action| cx.marker(name, action))?;
+        let last_words = Box::new(move |report| {
+            let _once = told.set(report);
+        });
+        StreamTask::new(parts, deployment, origin, build, last_words)
+    })?;
+    Ok(Member { handle, last_words })
+}
+
+/// Has the master look at its tasks when one has ended.
+struct Call(Marker<Master>);
+
+impl Wake for Call {
+    fn wake(self: PlainArc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &PlainArc<Self>) {
+        let _posted = self.0.post();
+    }
+}
+
+/// Starts the one thread that looks after the job.
+fn master(
+    graph: &Graph,
+    clock: &SharedClock,
+    origin: Origin,
+) -> Result<(Engine, TaskHandle<Master>), JobError> {
+    let engine = Engine::builder()
+        .threads(1)
+        .placement(Placement::Unpinned)
+        .name(format!("{}-master", graph.name))
+        .clock(clock.clone())
+        .build()
+        .map_err(JobError::Master)?;
+    let name: Box<str> = graph.name.as_str().into();
+    let clock = clock.clone();
+    let spawned = engine.task("job-master").try_spawn(move |cx| {
+        let marker = cx.marker("task ended", move |master: &mut Master| {
+            master.task_ended(clock.now().saturating_duration_since(origin.at));
+        })?;
+        let waker = Waker::from(PlainArc::new(Call(marker)));
+        Ok::<_, TooManyMarkers>(Master::new(name, waker))
+    });
+    let master = spawned.map_err(|error| JobError::Spawn {
+        task: "job-master".to_owned(),
+        error,
+    })?;
+    Ok((engine, master))
+}
+
+/// Starts a job.
+pub(super) fn start(graph: &Graph, engine: &EngineHandle) -> Result<JobHandle, JobError> {
+    let planned = plan(graph)?;
+    let mut deployments = deployments(graph, &planned)?;
+    let clock = engine.clock().ok_or(JobError::ShutDown)?;
+    let needed: usize = deployments.iter().map(Vec::len).sum();
+    if let Some(free) = engine.free_slots().filter(|&free| free < needed) {
+        return Err(JobError::TooFewSlots { needed, free });
+    }
+    let origin = Origin {
+        at: clock.now(),
+        at_ms: graph.settings.start_ms.unwrap_or_else(system_ms),
+    };
+    let (own_engine, master) = master(graph, &clock, origin)?;
+    let threads = engine.thread_count().max(1);
+    let mut handle = JobHandle {
+        name: graph.name.as_str().into(),
+        members: Vec::new(),
+        master,
+        started: origin.at,
+        clock,
+        _engine: own_engine,
+    };
+    // By the place of their first subtask, vertices take the threads in turn.
+    let firsts: Vec<usize> = deployments
+        .iter()
+        .scan(0, |next, of_vertex| {
+            let first = *next;
+            *next += of_vertex.len();
+            Some(first)
+        })
+        .collect();
+    // Who takes before who gives: nobody waits for long for somebody to take.
+    for (index, of_vertex) in deployments.iter_mut().enumerate().rev() {
+        let vertex = planned[index].vertex;
+        let first = vertex.draft.thread.unwrap_or(firsts[index]);
+        for (subtask, deployment) in of_vertex.drain(..).enumerate().rev() {
+            let place = Place {
+                name: format!("{}/{}/{subtask}", graph.name, vertex.draft.name),
+                thread: (first + subtask) % threads,
+                attempt: graph.settings.attempt,
+            };
+            let spawned = spawn(engine, &place, deployment, origin, (vertex.body)());
+            match spawned {
+                Ok(member) => handle.members.push(member),
+                // The handle cancels what was spawned.
+                Err(SpawnError::NoSlot { .. }) => {
+                    let free = handle.members.len() + engine.free_slots().unwrap_or(0);
+                    return Err(JobError::TooFewSlots { needed, free });
+                }
+                Err(SpawnError::ShutDown) => return Err(JobError::ShutDown),
+                Err(error) => {
+                    return Err(JobError::Spawn {
+                        task: place.name,
+                        error,
+                    });
+                }
+            }
+        }
+    }
+    handle.members.reverse();
+    let members = handle.members.clone();
+    let clock = handle.clock.clone();
+    let looked_after = handle.master.post(move |master| {
+        let elapsed = clock.now().saturating_duration_since(origin.at);
+        master.look_after(members, elapsed);
+    });
+    looked_after.map_err(|_| JobError::ShutDown)?;
+    Ok(handle)
+}
+
+fn system_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| {
+        i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    })
+}

@@ -1,0 +1,155 @@
+//! What a job is made of, before it is started: vertices, and edges between them.
+
+use crate::letter::BoxError;
+use crate::ring::CapacityError;
+use crate::ring::spsc;
+use crate::stream::{Body, Deployment, EdgeId, Element, Pace};
+use core::cell::RefCell;
+use std::rc::Rc;
+
+/// Which vertex of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct VertexId(pub(super) usize);
+
+/// Builds the body of one subtask, on its own thread.
+pub(super) type BuildBody =
+    Box<dyn FnOnce(&mut Deployment) -> Result<Box<dyn Body>, BoxError> + Send>;
+
+/// What becomes a vertex when its chain has an end.
+#[derive(Clone, Debug, Default)]
+pub struct Draft {
+    pub(super) name: String,
+    pub(super) parallelism: Option<u32>,
+    pub(super) thread: Option<usize>,
+}
+
+/// One vertex: the same chain in as many subtasks as it has.
+pub(super) struct Vertex {
+    pub(super) draft: Draft,
+    /// Makes what builds a subtask's body.
+    pub(super) body: Box<dyn Fn() -> BuildBody>,
+}
+
+/// Which subtasks are joined by a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Pattern {
+    /// Those of the same number.
+    Pointwise,
+    /// Each with each.
+    AllToAll,
+}
+
+/// Makes the channels of an edge and deals them out to both ends.
+pub(super) type Connect = Box<
+    dyn Fn(
+        EdgeId,
+        Pattern,
+        Pace,
+        &mut [Deployment],
+        &mut [Deployment],
+    ) -> Result<(), CapacityError>,
+>;
+
+/// All channels from one vertex to another.
+pub(super) struct Edge {
+    pub(super) from: VertexId,
+    pub(super) to: VertexId,
+    pub(super) pattern: Pattern,
+    pub(super) connect: Connect,
+}
+
+/// The graph of a job while it is written down.
+pub(super) struct Graph {
+    pub(super) name: String,
+    pub(super) settings: super::settings::Settings,
+    /// `None`: a chain without an end yet.
+    pub(super) vertices: Vec<(String, Option<Vertex>)>,
+    pub(super) edges: Vec<Edge>,
+    /// Vertices that take streams of other jobs.
+    pub(super) faults: Vec<String>,
+}
+
+/// The graph, as the streams of a job share it.
+#[derive(Clone)]
+pub struct GraphRef(pub(super) Rc<RefCell<Graph>>);
+
+impl GraphRef {
+    /// The place of a vertex whose chain has no end yet.
+    pub(super) fn begin_vertex(&self, name: &str) -> VertexId {
+        let vertices = &mut self.0.borrow_mut().vertices;
+        vertices.push((name.to_owned(), None));
+        VertexId(vertices.len() - 1)
+    }
+
+    /// The chain of `vertex` has an end.
+    pub(super) fn end_vertex(
+        &self,
+        vertex: VertexId,
+        draft: Draft,
+        body: impl Fn() -> BuildBody + 'static,
+    ) {
+        let vertices = &mut self.0.borrow_mut().vertices;
+        let place = &mut vertices[vertex.0];
+        place.0.clone_from(&draft.name);
+        place.1 = Some(Vertex {
+            draft,
+            body: Box::new(body),
+        });
+    }
+
+    /// An edge for records of type `T`.
+    pub(super) fn add_edge<T: Send + 'static>(
+        &self,
+        from: VertexId,
+        to: VertexId,
+        pattern: Pattern,
+    ) -> EdgeId {
+        let edges = &mut self.0.borrow_mut().edges;
+        edges.push(Edge {
+            from,
+            to,
+            pattern,
+            connect: Box::new(connect::<T>),
+        });
+        EdgeId(edges.len() - 1)
+    }
+}
+
+impl core::fmt::Debug for GraphRef {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let graph = self.0.borrow();
+        f.debug_struct("Graph")
+            .field("name", &graph.name)
+            .field("vertices", &graph.vertices.len())
+            .field("edges", &graph.edges.len())
+            .finish()
+    }
+}
+
+fn connect<T: Send + 'static>(
+    edge: EdgeId,
+    pattern: Pattern,
+    pace: Pace,
+    from: &mut [Deployment],
+    to: &mut [Deployment],
+) -> Result<(), CapacityError> {
+    let mut consumers: Vec<Vec<_>> = to.iter().map(|_| Vec::new()).collect();
+    for (index, sender) in from.iter_mut().enumerate() {
+        let mut producers = Vec::new();
+        for (to, consumers) in consumers.iter_mut().enumerate() {
+            if pattern == Pattern::AllToAll || index == to {
+                // Elements come in batches: a fence for each costs less than a system call for each
+                // sleep.
+                let ring = spsc::Builder::new(pace.channel_capacity).fences();
+                let (producer, consumer) = ring.build::<Element<T>>()?;
+                producers.push(producer);
+                consumers.push(consumer);
+            }
+        }
+        sender.add_output(edge, producers);
+    }
+    for (receiver, consumers) in to.iter_mut().zip(consumers) {
+        receiver.add_input(edge, consumers);
+    }
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! A job that is written down: its settings, its sources, and starting it.
+
+use super::deploy;
+use super::error::{JobError, RunError};
+use super::graph::{Graph, GraphRef};
+use super::handle::JobHandle;
+use super::part::FromSource;
+use super::report::JobReport;
+use super::settings::Settings;
+use super::stream::Stream;
+use crate::stream::SourceFactory;
+use crate::task::{Engine, EngineHandle};
+use core::cell::RefCell;
+use core::time::Duration;
+use std::rc::Rc;
+
+/// A job: streams from sources through operators to sinks. It is written down first, and does nothing
+/// before it is [run](Self::run) or [started](Self::start).
+///
+/// Clones are the same job.
+#[derive(Clone, Debug)]
+pub struct Job {
+    graph: GraphRef,
+}
+
+impl Job {
+    /// A job without any stream yet.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        Self::of(GraphRef(Rc::new(RefCell::new(Graph {
+            name: name.to_owned(),
+            settings: Settings::default(),
+            vertices: Vec::new(),
+            edges: Vec::new(),
+            faults: Vec::new(),
+        }))))
+    }
+
+    pub(super) fn of(graph: GraphRef) -> Self {
+        Self { graph }
+    }
+
+    fn set(self, set: impl FnOnce(&mut Settings)) -> Self {
+        set(&mut self.graph.0.borrow_mut().settings);
+        self
+    }
+
+    /// How many subtasks a vertex has that says nothing itself, sources excepted, which have one; 1
+    /// without this.
+    #[must_use]
+    pub fn parallelism(self, subtasks: u32) -> Self {
+        self.set(|settings| settings.parallelism = subtasks)
+    }
+
+    /// How many key groups there are, and so how many subtasks a keyed vertex can ever have; 128
+    /// without this. State that was stored can be restored by jobs of the same number alone.
+    #[must_use]
+    pub fn max_parallelism(self, key_groups: u32) -> Self {
+        self.set(|settings| settings.max_parallelism = key_groups)
+    }
+
+    /// How many records a task processes at most before its thread's other tasks have their turn; 512
+    /// without this, and at least 1.
+    #[must_use]
+    pub fn records_per_turn(self, records: usize) -> Self {
+        self.set(|settings| settings.pace.records_max = records.max(1))
+    }
+
+    /// How many elements a channel between two subtasks holds; 1,024 without this.
+    #[must_use]
+    pub fn channel_capacity(self, elements: usize) -> Self {
+        self.set(|settings| settings.pace.channel_capacity = elements)
+    }
+
+    /// How many elements are put out for another task before it is shown them, at most; 128 without
+    /// this, and at least 1.
+    #[must_use]
+    pub fn batch_max(self, elements: usize) -> Self {
+        self.set(|settings| settings.pace.batch_max = elements.max(1))
+    }
+
+    /// How long elements that were put out wait for more, at most, before another task is shown them;
+    /// without this, until the end of the turn in which they were made.
+    #[must_use]
+    pub fn flush_timeout(self, timeout: Duration) -> Self {
+        self.set(|settings| settings.pace.flush_timeout = timeout)
+    }
+
+    /// How often each source makes a latency marker; never without this.
+    #[must_use]
+    pub fn latency_every(self, interval: Duration) -> Self {
+        self.set(|settings| settings.pace.latency_every = Some(interval))
+    }
+
+    /// What attempt this is, for names and reports; 1 without this.
+    #[must_use]
+    pub fn attempt(self, attempt: u32) -> Self {
+        self.set(|settings| settings.attempt = attempt)
+    }
+
+    /// What processing time begins at, in milliseconds since 1970-01-01 00:00; the system's time when
+    /// the job is started, without this. It goes on by the engine's clock.
+    #[must_use]
+    pub fn start_time_ms(self, start_ms: i64) -> Self {
+        self.set(|settings| settings.start_ms = Some(start_ms))
+    }
+
+    /// Begins a stream with a source, such as [`FromIter`](crate::stream::FromIter). It has one subtask,
+    /// unless [`Stream::parallelism`] says otherwise.
+    pub fn source<F: SourceFactory>(&self, name: &str, sources: F) -> Stream<FromSource<F>> {
+        Stream::new(self.graph.clone(), name, FromSource(sources)).parallelism(1)
+    }
+
+    /// Starts the job on an engine's threads and waits for its end.
+    ///
+    /// # Errors
+    /// [`RunError::NotStarted`] with why, [`RunError::Failed`] with the first failure of a task, or
+    /// [`RunError::Canceled`].
+    pub fn run(&self, engine: &Engine) -> Result<JobReport, RunError> {
+        self.start(engine).map_err(RunError::NotStarted)?.wait()
+    }
+
+    /// Starts the job on an engine's threads.
+    ///
+    /// Every subtask is a task of the engine, called `job/vertex/subtask`. Where the engine has slots,
+    /// each takes one. One more thread, without a core of its own, looks after the job.
+    ///
+    /// # Errors
+    /// [`JobError`]; nothing of the job is left then.
+    pub fn start(&self, engine: &Engine) -> Result<JobHandle, JobError> {
+        self.start_on(&engine.handle())
+    }
+
+    /// As [`start`](Self::start), for who does not own the engine.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn start_on(&self, engine: &EngineHandle) -> Result<JobHandle, JobError> {
+        deploy::start(&self.graph.0.borrow(), engine)
+    }
+}

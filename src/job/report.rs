@@ -1,0 +1,77 @@
+//! What a job has done.
+
+use crate::stream::TaskReport;
+use core::time::Duration;
+
+/// Where a job is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum JobState {
+    /// Its tasks run.
+    Running,
+    /// A task has failed, and the others end.
+    Failing,
+    /// It was cancelled, and its tasks end.
+    Canceling,
+    /// All tasks have finished.
+    Finished,
+    /// A task has failed, and all have ended.
+    Failed,
+    /// It was cancelled, and all tasks have ended.
+    Canceled,
+}
+
+/// What a job has done until it ended.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct JobReport {
+    /// Its name.
+    pub job: Box<str>,
+    /// How it ended.
+    pub state: JobState,
+    /// How long it ran.
+    pub duration: Duration,
+    /// What each task has done that came as far as to be opened, by vertex and subtask.
+    pub tasks: Vec<TaskReport>,
+}
+
+impl JobReport {
+    /// How many records came in at all subtasks of a vertex; of a source, how many it made.
+    #[must_use]
+    pub fn records_in(&self, vertex: &str) -> u64 {
+        records_in(&self.tasks, vertex)
+    }
+}
+
+/// What a job has done so far; see [`JobHandle::snapshot`](super::JobHandle::snapshot).
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct JobSnapshot {
+    /// Its name.
+    pub job: Box<str>,
+    /// Where it is.
+    pub state: JobState,
+    /// How long it has run.
+    pub duration: Duration,
+    /// What each task has done so far, by vertex and subtask. A task that did not answer in time is
+    /// missing.
+    pub tasks: Vec<TaskReport>,
+    /// How many tasks are missing: not opened yet, or too busy to answer.
+    pub missing: usize,
+}
+
+impl JobSnapshot {
+    /// How many records came in at all subtasks of a vertex so far; of a source, how many it made.
+    #[must_use]
+    pub fn records_in(&self, vertex: &str) -> u64 {
+        records_in(&self.tasks, vertex)
+    }
+}
+
+fn records_in(tasks: &[TaskReport], vertex: &str) -> u64 {
+    let of_vertex = tasks.iter().filter(|task| &*task.vertex == vertex);
+    of_vertex.map(|task| task.records_in).sum()
+}

@@ -1,0 +1,81 @@
+//! Where a job's records come from.
+
+use super::element::{Record, StopMode, Watermark, WatermarkStatus};
+use super::setting::{Setting, Subtask};
+use crate::letter::{BoxError, Outcome};
+
+/// What a source has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Polled<T> {
+    /// A record.
+    Record(Record<T>),
+    /// Event time goes on.
+    Watermark(Watermark),
+    /// Whether watermarks come.
+    Status(WatermarkStatus),
+    /// Nothing just now. The source has its task called when there is something: by
+    /// [`Setting::wake_at`], or by the waker that [`Setting::waker`] gave it.
+    Pending,
+    /// Nothing any more.
+    End,
+}
+
+/// Makes records: one source in each subtask. It is polled between the task's letters, and must
+/// neither block nor spin.
+pub trait Source {
+    /// What it makes records of.
+    type Out;
+
+    /// Before anything else.
+    ///
+    /// # Errors
+    /// Whatever fails the task.
+    fn open(&mut self, setting: &Setting) -> Outcome {
+        let _ = setting;
+        Ok(())
+    }
+
+    /// The next element, if there is one. Not called after [`Polled::End`].
+    ///
+    /// # Errors
+    /// Whatever fails the task.
+    fn poll(&mut self) -> Result<Polled<Self::Out>, BoxError>;
+
+    /// It was asked to stop: after it, what it has begun and cannot leave may still come, and then
+    /// [`Polled::End`]. One that says nothing here is not polled again.
+    fn stop(&mut self, mode: StopMode) -> Stopping {
+        let _ = mode;
+        Stopping::AtOnce
+    }
+
+    /// The last call, however the task ends.
+    ///
+    /// # Errors
+    /// Fails a task that would have finished.
+    fn close(&mut self) -> Outcome {
+        Ok(())
+    }
+}
+
+/// What a source does when it is asked to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stopping {
+    /// It is over.
+    AtOnce,
+    /// It is polled until it says that it is over.
+    WhenItEnds,
+}
+
+/// Makes the sources of a vertex's subtasks.
+pub trait SourceFactory: Clone + Send + 'static {
+    /// What records are of.
+    type Out: 'static;
+    /// The source of one subtask.
+    type Source: Source<Out = Self::Out> + 'static;
+
+    /// The source of `subtask`, made on the subtask's thread.
+    ///
+    /// # Errors
+    /// Why it cannot be made: it fails the task.
+    fn create(self, subtask: &Subtask) -> Result<Self::Source, BoxError>;
+}

@@ -1,0 +1,65 @@
+//! The items of an iterator.
+
+use crate::letter::BoxError;
+use crate::stream::element::Record;
+use crate::stream::setting::Subtask;
+use crate::stream::source::{Polled, Source, SourceFactory};
+
+/// A source of the items of an iterator, without timestamps; it ends with the iterator. With several
+/// subtasks, each takes the items whose number is its own, modulo theirs.
+///
+/// The iterator is called on a task's thread: it must neither block nor take long.
+#[derive(Clone, Debug)]
+pub struct FromIter<I> {
+    items: I,
+}
+
+impl<I: IntoIterator> FromIter<I> {
+    /// A source of `items`.
+    pub fn new(items: I) -> Self {
+        Self { items }
+    }
+}
+
+impl<I> SourceFactory for FromIter<I>
+where
+    I: IntoIterator<Item: 'static, IntoIter: 'static> + Clone + Send + 'static,
+{
+    type Out = I::Item;
+    type Source = IterSource<I::IntoIter>;
+
+    fn create(self, subtask: &Subtask) -> Result<Self::Source, BoxError> {
+        Ok(IterSource {
+            items: self.items.into_iter(),
+            skip: subtask.index as usize,
+            between: subtask.parallelism as usize - 1,
+        })
+    }
+}
+
+/// See [`FromIter`].
+#[derive(Debug)]
+pub struct IterSource<I> {
+    items: I,
+    /// How many items of other subtasks come before the next of this one.
+    skip: usize,
+    between: usize,
+}
+
+impl<I: Iterator> Source for IterSource<I> {
+    type Out = I::Item;
+
+    #[inline]
+    fn poll(&mut self) -> Result<Polled<I::Item>, BoxError> {
+        let item = if self.skip == 0 {
+            self.items.next()
+        } else {
+            self.items.nth(self.skip)
+        };
+        self.skip = self.between;
+        Ok(match item {
+            Some(item) => Polled::Record(Record::new(item)),
+            None => Polled::End,
+        })
+    }
+}

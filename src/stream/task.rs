@@ -1,0 +1,334 @@
+//! A stream task: the owner of a subtask's mailbox, whose default action processes its input.
+//!
+//! K1. Letters run between records, never inside one: a body gives way after the record that it is
+//!     at.
+//! K2. The default action is suspended only after it was arranged that somebody resumes it: the gate's
+//!     channels, the output's, or who waits itself.
+//! K3. Operators finish one in each call of the default action, the first one first, so that letters
+//!     that one of them has posted are run before the next one finishes.
+//! K4. The operators are closed exactly once, the last one first: at the end of the input, or else when
+//!     the task is dropped, which is on its own thread.
+
+use super::body::{Body, InputStatus, Turn};
+use super::deployment::{Deployment, Pace};
+use super::element::{Event, StopMode};
+use super::output::Readiness;
+use super::report::{Reports, SuspendedFor, TaskReport, Times};
+use super::setting::{Setting, Subtask, Surroundings};
+use super::surroundings::{Origin, TaskSurroundings, waker_of};
+use crate::letter::{BoxError, Outcome};
+use crate::mailbox::Marker;
+use crate::processor::{Controller, DefaultAction, Executor, Reason, Suspension};
+use core::task::{Context as WakerContext, Waker};
+use core::time::Duration;
+use std::rc::Rc;
+
+/// How far a task is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Input is processed.
+    Running,
+    /// The data has ended, and operators finish (K3), from this one on.
+    Finishing { operator: usize },
+    /// All that follows is events.
+    DataEnded,
+    /// The input is over.
+    Leaving,
+    /// All is done.
+    Done,
+}
+
+/// The owner of a stream task's mailbox.
+pub struct StreamTask {
+    body: Box<dyn Body>,
+    subtask: Rc<Subtask>,
+    surroundings: Rc<TaskSurroundings>,
+    /// Wakes the task when there is input.
+    input: Waker,
+    /// Wakes the task when there is room.
+    room: Waker,
+    pace: Pace,
+    stage: Stage,
+    suspension: Option<Suspension>,
+    times: Times,
+    has_flush_timer: bool,
+    last_words: Option<LastWords>,
+}
+
+/// Builds a task's body, on the task's own thread.
+pub(crate) type BuildBody =
+    Box<dyn FnOnce(&mut Deployment) -> Result<Box<dyn Body>, BoxError> + Send>;
+
+/// Is told what a task has done, when it has ended.
+pub(crate) type LastWords = Box<dyn FnOnce(TaskReport) + Send>;
+
+/// A task's own handles, which there are before the task.
+pub(crate) struct TaskParts {
+    executor: Executor<StreamTask>,
+    input: Marker<StreamTask>,
+    room: Marker<StreamTask>,
+}
+
+impl TaskParts {
+    /// Those of a task whose markers are registered by `marker`.
+    pub(crate) fn new<E>(
+        executor: Executor<StreamTask>,
+        mut marker: impl FnMut(&'static str, fn(&mut StreamTask)) -> Result<Marker<StreamTask>, E>,
+    ) -> Result<Self, E> {
+        Ok(Self {
+            executor,
+            input: marker("input available", StreamTask::resume)?,
+            room: marker("room available", StreamTask::resume)?,
+        })
+    }
+}
+
+impl StreamTask {
+    /// Opens what `build` builds, on the task's own thread.
+    pub(crate) fn new(
+        parts: TaskParts,
+        deployment: Deployment,
+        origin: Origin,
+        build: BuildBody,
+        last_words: LastWords,
+    ) -> Result<Self, BoxError> {
+        let mut deployment = deployment;
+        let subtask = Rc::new(deployment.subtask().clone());
+        let pace = deployment.pace();
+        let input = waker_of(parts.input);
+        let surroundings = TaskSurroundings::new(parts.executor, origin, input.clone());
+        let surroundings = Rc::new(surroundings);
+        let mut task = Self {
+            body: build(&mut deployment)?,
+            times: Times::new(surroundings.now()),
+            subtask: Rc::clone(&subtask),
+            surroundings: Rc::clone(&surroundings),
+            input,
+            room: waker_of(parts.room),
+            pace,
+            stage: Stage::Running,
+            suspension: None,
+            has_flush_timer: false,
+            last_words: Some(last_words),
+        };
+        // From here on it is closed whatever happens (K4).
+        task.body.open(&Setting::new(subtask, 0, surroundings))?;
+        if let Some(every) = pace.latency_every {
+            task.surroundings.mark_latency_after(every);
+        }
+        Ok(task)
+    }
+
+    /// What the subtask has done so far.
+    pub(crate) fn report(&self) -> TaskReport {
+        let mut reports = Reports::default();
+        let input = self.body.report(&mut reports);
+        let now = self.surroundings.now();
+        TaskReport::new(&self.subtask, input, reports, self.times.until(now))
+    }
+
+    /// Has the source stop; whether the task has one.
+    pub(crate) fn stop(&mut self, mode: StopMode) -> bool {
+        let has_source = self.body.stop(mode);
+        self.resume();
+        has_source
+    }
+
+    /// Has the default action called again (K2).
+    fn resume(&mut self) {
+        if let Some(suspension) = self.suspension.take() {
+            self.times.resumed(self.surroundings.now());
+            suspension.resume();
+        }
+    }
+
+    fn suspend(&mut self, controller: &mut Controller<'_>, what_for: SuspendedFor) {
+        let reason = match what_for {
+            SuspendedFor::Input => Reason::NoInput,
+            SuspendedFor::Output => Reason::NoOutput,
+        };
+        self.times.suspended(what_for, self.surroundings.now());
+        self.suspension = Some(controller.suspend_for(reason));
+    }
+
+    /// The moment has come that an operator asked for.
+    pub(crate) fn moment_of(&mut self, operator: usize) -> Outcome {
+        if let Some(now_ms) = self.surroundings.take_due(operator) {
+            self.body.processing_time(operator, now_ms)?;
+            self.flush();
+        }
+        // It may have left something unfinished, or be a source that is to be polled.
+        self.resume();
+        Ok(())
+    }
+
+    pub(crate) fn mark_latency(&mut self) -> Outcome {
+        let Some(every) = self
+            .pace
+            .latency_every
+            .filter(|_| self.stage == Stage::Running)
+        else {
+            return Ok(());
+        };
+        self.body.mark_latency(self.surroundings.since_start_ns())?;
+        self.flush();
+        self.surroundings.mark_latency_after(every);
+        Ok(())
+    }
+
+    pub(crate) fn flush_now(&mut self) {
+        self.has_flush_timer = false;
+        self.body.flush();
+    }
+
+    /// Shows others what was put out for them, or sees to it that they are shown it in time.
+    #[inline]
+    fn flush(&mut self) {
+        if self.pace.flush_timeout == Duration::ZERO {
+            self.body.flush();
+        } else if !self.has_flush_timer {
+            self.has_flush_timer = true;
+            self.surroundings.flush_after(self.pace.flush_timeout);
+        }
+    }
+
+    /// Calls the body once more, or says what it waits for.
+    fn wait_for(&mut self, controller: &mut Controller<'_>, status: InputStatus) -> Outcome {
+        match status {
+            InputStatus::NotReady(Readiness::Unfinished) => self.body.advance()?,
+            InputStatus::NotReady(Readiness::NoRoom) => {
+                let mut cx = WakerContext::from_waker(&self.room);
+                if self.body.poll_room(&mut cx).is_pending() {
+                    self.suspend(controller, SuspendedFor::Output);
+                }
+            }
+            // Who waits has the task woken.
+            InputStatus::NotReady(_) => self.suspend(controller, SuspendedFor::Output),
+            InputStatus::NothingAvailable => {
+                // Nobody waits for what it keeps back.
+                self.body.flush();
+                let mut cx = WakerContext::from_waker(&self.input);
+                if self.body.poll_input(&mut cx).is_pending() {
+                    self.suspend(controller, SuspendedFor::Input);
+                }
+            }
+            InputStatus::MoreAvailable => {}
+            InputStatus::EndOfData(mode) => self.end_data(mode)?,
+            InputStatus::EndOfInput => self.stage = Stage::Leaving,
+        }
+        Ok(())
+    }
+
+    /// No record comes any more.
+    fn end_data(&mut self, mode: StopMode) -> Outcome {
+        self.body.end_data(mode)?;
+        match mode {
+            StopMode::Drain => self.stage = Stage::Finishing { operator: 0 },
+            StopMode::NoDrain => {
+                self.surroundings.quiesce(self.body.operators());
+                self.tell_end_of_data(mode)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn tell_end_of_data(&mut self, mode: StopMode) -> Outcome {
+        self.body.event(Event::EndOfData(mode))?;
+        self.body.flush();
+        self.stage = Stage::DataEnded;
+        Ok(())
+    }
+
+    /// Has the next operator finish (K3).
+    fn finish(&mut self, operator: usize) -> Outcome {
+        if operator == self.body.operators() {
+            return self.tell_end_of_data(StopMode::Drain);
+        }
+        self.surroundings.quiesce(operator + 1);
+        self.stage = Stage::Finishing {
+            operator: operator + 1,
+        };
+        self.body.finish(operator)
+    }
+
+    /// Closes the operators, and ends the task's partitions.
+    fn leave(&mut self, controller: &mut Controller<'_>) -> Outcome {
+        let mut failed = Ok(());
+        self.surroundings.quiesce(self.body.operators());
+        self.body.close(&mut failed);
+        failed?;
+        self.body.event(Event::EndOfPartition)?;
+        self.body.flush();
+        self.stage = Stage::Done;
+        self.is_done(controller)
+    }
+
+    /// Ends the task, when all it put out has found room.
+    fn is_done(&mut self, controller: &mut Controller<'_>) -> Outcome {
+        let mut cx = WakerContext::from_waker(&self.room);
+        if self.body.poll_room(&mut cx).is_pending() {
+            self.suspend(controller, SuspendedFor::Output);
+        } else {
+            controller.all_done();
+        }
+        Ok(())
+    }
+
+    /// One call of the default action.
+    fn act(&mut self, controller: &mut Controller<'_>) -> Outcome {
+        // Resumed by others than a letter of ours, it is so all the same.
+        if self.suspension.take().is_some() {
+            self.times.resumed(self.surroundings.now());
+        }
+        let status = match self.stage {
+            Stage::Running | Stage::DataEnded => {
+                let turn = Turn {
+                    records_max: self.pace.records_max,
+                    surroundings: &self.surroundings,
+                };
+                self.body.poll(&turn)?
+            }
+            Stage::Finishing { operator } => match self.body.readiness() {
+                Readiness::Ready => {
+                    self.finish(operator)?;
+                    InputStatus::MoreAvailable
+                }
+                readiness => InputStatus::NotReady(readiness),
+            },
+            Stage::Leaving => return self.leave(controller),
+            Stage::Done => return self.is_done(controller),
+        };
+        self.flush();
+        self.wait_for(controller, status)
+    }
+}
+
+impl Drop for StreamTask {
+    fn drop(&mut self) {
+        // K4. What the task failed by came first, and is told.
+        self.surroundings.quiesce(self.body.operators());
+        self.body.close(&mut Ok(()));
+        if let Some(last_words) = self.last_words.take() {
+            last_words(self.report());
+        }
+    }
+}
+
+impl core::fmt::Debug for StreamTask {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("StreamTask")
+            .field("subtask", &self.subtask)
+            .field("stage", &self.stage)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a stream task does between letters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ProcessInput;
+
+impl DefaultAction<StreamTask> for ProcessInput {
+    fn run(&mut self, task: &mut StreamTask, controller: &mut Controller<'_>) -> Outcome {
+        task.act(controller)
+    }
+}
