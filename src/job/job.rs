@@ -59,11 +59,19 @@ impl Job {
         self.set(|settings| settings.max_parallelism = key_groups)
     }
 
-    /// How many records a task processes at most before its thread's other tasks have their turn; 512
-    /// without this, and at least 1.
+    /// How many records a task processes at most before its thread's other tasks have their turn; 8,192
+    /// without this, and at least 1. It is fewer where they take longer than 20 µs.
     #[must_use]
     pub fn records_per_turn(self, records: usize) -> Self {
         self.set(|settings| settings.pace.records_max = records.max(1))
+    }
+
+    /// How many records a task processes between two looks at its letters, at least 1. Without this it is
+    /// what it does in a microsecond, or one record where that takes longer, by the pace of its last
+    /// turn.
+    #[must_use]
+    pub fn records_per_look(self, records: usize) -> Self {
+        self.set(|settings| settings.pace.records_per_look = Some(records.max(1)))
     }
 
     /// How many elements a channel between two subtasks holds; 1,024 without this.

@@ -8,13 +8,11 @@ use super::budget::{Budget, Stopwatch};
 use super::error::{Closed, TakeTimeoutError, TryTakeError};
 use super::iter::{Iter, TryIter};
 use super::leftovers::Published;
-use super::protocol::{Counters, OwnerState, Ring};
-use super::take_future::TakeFuture;
+use super::protocol::{Counters, Ring};
 use super::undelivered::Undelivered;
 use super::waiting::wait_idle;
 use crate::sync::{Clock, LineArc, SystemClock};
 use crate::wait::{Chase, pause_for_ns};
-use core::task::{Context, Poll, ready};
 use core::time::Duration;
 use std::time::Instant;
 
@@ -29,7 +27,7 @@ pub struct Consumer<R: Ring> {
     /// The cursor at the end of the last spell of waiting.
     waited_at: u64,
     /// A kick came during a wait that no kick ends, and is still to be reported.
-    kicked: bool,
+    pub(super) kicked: bool,
     /// Time spent in spells of waiting.
     waited: Duration,
 }
@@ -208,17 +206,11 @@ impl<R: Ring> Consumer<R> {
         let taken = Releasing { consumer: self };
         let Consumer { ring, side, .. } = &mut *taken.consumer;
         let mut count = 0;
-        let mut goes_on = true;
-        while goes_on && count < max {
-            let Some(seen) = ring.look(side) else { break };
-            let seen = seen.take_run(max - count - 1, |letter| {
-                count += 1;
-                goes_on = handler(letter);
-                goes_on
-            });
-            if goes_on {
-                count += 1;
-                goes_on = handler(seen.take());
+        while count < max {
+            let Some(letter) = ring.pop(side) else { break };
+            count += 1;
+            if !handler(letter) {
+                break;
             }
         }
         count
@@ -355,49 +347,6 @@ impl<R: Ring> Consumer<R> {
         waited
     }
 
-    /// Takes a letter, or has the task woken when there is one. A kick does not end this wait:
-    /// the next [`wait`](Self::wait) reports it.
-    ///
-    /// Where a letter is claimed and not yet published, the task is woken at once, to look again.
-    pub fn poll_take(&mut self, cx: &mut Context<'_>) -> Poll<Result<R::Letter, Closed>> {
-        loop {
-            if let Some(letter) = self.take_published() {
-                return Poll::Ready(Ok(letter));
-            }
-            ready!(self.poll_letters(cx))?;
-        }
-    }
-
-    /// Whether there is a letter to take, or the end ([`Closed`]). Where there is neither, the task is
-    /// woken when there is; a kick wakes it too.
-    pub fn poll_letters(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Closed>> {
-        loop {
-            if self.has_letters() {
-                return Poll::Ready(Ok(()));
-            }
-            match self.ring.poll_park(&mut self.side, cx) {
-                OwnerState::Look => {}
-                OwnerState::Kicked => {
-                    self.ring.take_kick();
-                    self.kicked = true;
-                }
-                OwnerState::Hole => {
-                    cx.waker().wake_by_ref();
-                    return Poll::Pending;
-                }
-                OwnerState::Finished => return Poll::Ready(Err(Closed(()))),
-                OwnerState::Asleep => return Poll::Pending,
-            }
-        }
-    }
-
-    /// Takes a letter, waiting for one as a task. Dropped before it is ready, it has taken
-    /// nothing.
-    #[must_use = "a future does nothing until it is polled"]
-    pub fn take_async(&mut self) -> TakeFuture<'_, R> {
-        TakeFuture { consumer: self }
-    }
-
     /// Takes letters until the ring is closed and empty, waiting for each.
     pub fn iter(&mut self) -> Iter<'_, R> {
         Iter { consumer: self }
@@ -470,7 +419,7 @@ impl<R: Ring> Consumer<R> {
 
     /// Takes the letter at the cursor if it is published, and releases its room.
     #[inline]
-    fn take_published(&mut self) -> Option<R::Letter> {
+    pub(super) fn take_published(&mut self) -> Option<R::Letter> {
         let letter = self.pop()?;
         self.ring.release(&mut self.side);
         Some(letter)

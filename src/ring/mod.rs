@@ -16,6 +16,7 @@ mod iter;
 mod leftovers;
 mod lines;
 pub mod mpsc;
+mod polling;
 mod post_future;
 mod producer;
 mod protocol;

@@ -2,6 +2,7 @@
 
 use super::element::{Event, StopMode};
 use super::output::Readiness;
+use super::pace::Stride;
 use super::report::Reports;
 use super::setting::Setting;
 use super::surroundings::TaskSurroundings;
@@ -25,7 +26,7 @@ pub(crate) enum InputStatus {
 
 /// How far a call of [`Body::poll`] goes.
 pub(crate) struct Turn<'a> {
-    pub(crate) records_max: usize,
+    pub(crate) stride: Stride,
     pub(crate) surroundings: &'a TaskSurroundings,
 }
 
@@ -77,6 +78,9 @@ pub(crate) trait Body {
 
     /// Closes all operators. The first error is kept in `failed`.
     fn close(&mut self, failed: &mut Outcome);
+
+    /// How many elements came in so far.
+    fn elements(&self) -> u64;
 
     fn report(&self, reports: &mut Reports) -> InputReport;
 }

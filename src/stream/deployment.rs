@@ -16,6 +16,8 @@ pub struct EdgeId(pub(crate) usize);
 pub(crate) struct Pace {
     /// How many records a call of the default action processes at most.
     pub(crate) records_max: usize,
+    /// How many records are processed between two looks at the letters; by the pace, without it.
+    pub(crate) records_per_look: Option<usize>,
     /// How many elements are put out for another task before it is shown them, at most.
     pub(crate) batch_max: usize,
     /// How long elements wait for that, at most, while input goes on.
@@ -29,7 +31,8 @@ pub(crate) struct Pace {
 impl Default for Pace {
     fn default() -> Self {
         Self {
-            records_max: 512,
+            records_max: 8_192,
+            records_per_look: None,
             batch_max: 128,
             flush_timeout: Duration::ZERO,
             channel_capacity: 1024,

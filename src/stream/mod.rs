@@ -15,6 +15,7 @@ mod one_input;
 mod operator;
 mod ops;
 mod output;
+mod pace;
 mod partition;
 mod partitioner;
 mod report;

@@ -81,7 +81,7 @@ impl<T, C: InputChannel<T>, L: Link<T>> Body for OneInput<T, C, L> {
     }
 
     fn poll(&mut self, turn: &Turn<'_>) -> Result<InputStatus, BoxError> {
-        let mut left = turn.records_max;
+        let mut left = turn.stride.turn;
         while left > 0 {
             let readiness = self.link.readiness();
             if !readiness.is_ready() {
@@ -96,8 +96,7 @@ impl<T, C: InputChannel<T>, L: Link<T>> Body for OneInput<T, C, L> {
             } = self;
             let mut outcome = Ok(());
             let mut met = None;
-            let mut is_over = false;
-            let gave = gate.drain(left, |channel, element| {
+            let gave = gate.drain(left.min(turn.stride.look), |channel, element| {
                 outcome = match element {
                     Element::Record(record) => {
                         *records += 1;
@@ -113,8 +112,7 @@ impl<T, C: InputChannel<T>, L: Link<T>> Body for OneInput<T, C, L> {
                         return false;
                     }
                 };
-                is_over = turn.is_over();
-                outcome.is_ok() && !is_over && link.readiness().is_ready()
+                outcome.is_ok() && link.readiness().is_ready()
             });
             outcome?;
             let Gave::Elements(taken) = gave? else {
@@ -131,7 +129,7 @@ impl<T, C: InputChannel<T>, L: Link<T>> Body for OneInput<T, C, L> {
                 let status = self.meet(channel, event)?;
                 return Ok(status.unwrap_or(InputStatus::MoreAvailable));
             }
-            if is_over {
+            if turn.is_over() {
                 break;
             }
         }
@@ -190,6 +188,10 @@ impl<T, C: InputChannel<T>, L: Link<T>> Body for OneInput<T, C, L> {
         if !core::mem::replace(&mut self.is_closed, true) {
             self.link.close(failed);
         }
+    }
+
+    fn elements(&self) -> u64 {
+        self.elements
     }
 
     fn report(&self, reports: &mut Reports) -> InputReport {

@@ -58,26 +58,31 @@ struct Subpartition<T> {
 
 impl<T> Subpartition<T> {
     /// Whether the element found room.
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, element: Element<T>, batch_max: usize) -> bool {
         self.elements += 1;
-        if self.waiting.is_empty() {
-            match self.ring.try_stage(element) {
-                Ok(()) => {
-                    if self.ring.staged() >= batch_max {
-                        self.publish();
-                    }
-                    return true;
-                }
-                Err(TryPostError::Full(element) | TryPostError::Closed(element)) => {
-                    self.publish();
-                    self.waiting.push_back(element);
-                }
-            }
-        } else {
+        if !self.waiting.is_empty() {
             self.waiting.push_back(element);
+            return false;
         }
-        false
+        match self.ring.try_stage(element) {
+            Ok(()) => {
+                if self.ring.staged() >= batch_max {
+                    self.publish();
+                }
+                true
+            }
+            Err(TryPostError::Full(element) | TryPostError::Closed(element)) => {
+                self.wait(element);
+                false
+            }
+        }
+    }
+
+    #[cold]
+    fn wait(&mut self, element: Element<T>) {
+        self.publish();
+        self.waiting.push_back(element);
     }
 
     #[inline]

@@ -41,6 +41,31 @@ pub trait Source {
     /// Whatever fails the task.
     fn poll(&mut self) -> Result<Polled<Self::Out>, BoxError>;
 
+    /// Gives `take` up to `max` records, until that says by `Ok(false)` that it takes no more. Returns
+    /// what else there was: anything but a record. It is [`poll`](Self::poll) by poll, unless a source
+    /// knows a faster way.
+    ///
+    /// # Errors
+    /// Whatever fails the task.
+    #[inline(always)]
+    fn poll_some(
+        &mut self,
+        max: usize,
+        mut take: impl FnMut(Record<Self::Out>) -> Result<bool, BoxError>,
+    ) -> Result<Option<Polled<Self::Out>>, BoxError> {
+        for _ in 0..max {
+            match self.poll()? {
+                Polled::Record(record) => {
+                    if !take(record)? {
+                        break;
+                    }
+                }
+                other => return Ok(Some(other)),
+            }
+        }
+        Ok(None)
+    }
+
     /// It was asked to stop: after it, what it has begun and cannot leave may still come, and then
     /// [`Polled::End`]. One that says nothing here is not polled again.
     fn stop(&mut self, mode: StopMode) -> Stopping {

@@ -74,25 +74,38 @@ impl<S: Source, L: Link<S::Out>> Body for SourceBody<S, L> {
             }
             Reach::Over => return Ok(InputStatus::EndOfInput),
         }
-        for _ in 0..turn.records_max {
-            let readiness = self.link.readiness();
+        let Self {
+            source,
+            link,
+            records,
+            ..
+        } = self;
+        let mut left = turn.stride.turn;
+        while left > 0 {
+            let readiness = link.readiness();
             if !readiness.is_ready() {
                 return Ok(InputStatus::NotReady(readiness));
             }
-            match self.source.poll()? {
-                Polled::Record(record) => {
-                    self.records += 1;
-                    self.link.record(record)?;
-                }
-                Polled::Watermark(watermark) => self.link.watermark(watermark)?,
-                Polled::Status(status) => self.link.status(status)?,
-                Polled::Pending => return Ok(InputStatus::NothingAvailable),
-                Polled::End => {
+            let until_look = left.min(turn.stride.look);
+            let mut made = 0;
+            let polled = source.poll_some(until_look, |record| {
+                made += 1;
+                link.record(record)?;
+                Ok(link.readiness().is_ready())
+            });
+            *records += made as u64;
+            match polled? {
+                None | Some(Polled::Record(_)) => {}
+                Some(Polled::Watermark(watermark)) => link.watermark(watermark)?,
+                Some(Polled::Status(status)) => link.status(status)?,
+                Some(Polled::Pending) => return Ok(InputStatus::NothingAvailable),
+                Some(Polled::End) => {
                     let mode = self.mode_at_end();
                     self.reach = Reach::Over;
                     return Ok(InputStatus::EndOfData(mode));
                 }
             }
+            left = left.saturating_sub(made.max(1));
             if turn.is_over() {
                 break;
             }
@@ -185,6 +198,10 @@ impl<S: Source, L: Link<S::Out>> Body for SourceBody<S, L> {
         if failed.is_ok() {
             *failed = closed;
         }
+    }
+
+    fn elements(&self) -> u64 {
+        self.records
     }
 
     fn report(&self, reports: &mut Reports) -> InputReport {

@@ -13,6 +13,7 @@ use super::body::{Body, InputStatus, Turn};
 use super::deployment::{Deployment, Pace};
 use super::element::{Event, StopMode};
 use super::output::Readiness;
+use super::pace::TurnPace;
 use super::report::{Reports, SuspendedFor, TaskReport, Times};
 use super::setting::{Setting, Subtask, Surroundings};
 use super::surroundings::{Origin, TaskSurroundings, waker_of};
@@ -48,6 +49,7 @@ pub struct StreamTask {
     /// Wakes the task when there is room.
     room: Waker,
     pace: Pace,
+    turn_pace: TurnPace,
     stage: Stage,
     suspension: Option<Suspension>,
     times: Times,
@@ -106,6 +108,7 @@ impl StreamTask {
             input,
             room: waker_of(parts.room),
             pace,
+            turn_pace: TurnPace::new(pace.records_max, pace.records_per_look),
             stage: Stage::Running,
             suspension: None,
             has_flush_timer: false,
@@ -283,10 +286,18 @@ impl StreamTask {
         let status = match self.stage {
             Stage::Running | Stage::DataEnded => {
                 let turn = Turn {
-                    records_max: self.pace.records_max,
+                    stride: self.turn_pace.stride(),
                     surroundings: &self.surroundings,
                 };
-                self.body.poll(&turn)?
+                let begun = self.surroundings.now();
+                let before = self.body.elements();
+                let status = self.body.poll(&turn)?;
+                let processed = self.body.elements() - before;
+                if processed > 0 {
+                    let time = self.surroundings.now().saturating_duration_since(begun);
+                    self.turn_pace.turn_was(processed as usize, time);
+                }
+                status
             }
             Stage::Finishing { operator } => match self.body.readiness() {
                 Readiness::Ready => {

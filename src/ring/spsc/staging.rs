@@ -48,7 +48,7 @@ impl<T> Staging<T> {
     /// # Errors
     /// [`TryPostError::Full`], with the letter. That the ring is closed is told by
     /// [`publish`](Self::publish).
-    #[inline]
+    #[inline(always)]
     pub fn try_stage(&mut self, letter: T) -> Result<(), TryPostError<T>> {
         let ring = &*self.producer.ring;
         let side = &self.producer.side;

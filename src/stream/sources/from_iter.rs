@@ -46,20 +46,45 @@ pub struct IterSource<I> {
     between: usize,
 }
 
+impl<I: Iterator> IterSource<I> {
+    fn next_of_many(&mut self) -> Option<I::Item> {
+        let skip = core::mem::replace(&mut self.skip, self.between);
+        self.items.nth(skip)
+    }
+}
+
 impl<I: Iterator> Source for IterSource<I> {
     type Out = I::Item;
 
     #[inline]
     fn poll(&mut self) -> Result<Polled<I::Item>, BoxError> {
-        let item = if self.skip == 0 {
-            self.items.next()
-        } else {
-            self.items.nth(self.skip)
-        };
-        self.skip = self.between;
-        Ok(match item {
+        Ok(match self.next_of_many() {
             Some(item) => Polled::Record(Record::new(item)),
             None => Polled::End,
         })
+    }
+
+    #[inline(always)]
+    fn poll_some(
+        &mut self,
+        max: usize,
+        mut take: impl FnMut(Record<I::Item>) -> Result<bool, BoxError>,
+    ) -> Result<Option<Polled<I::Item>>, BoxError> {
+        for _ in 0..max {
+            let item = if self.between == 0 {
+                self.items.next()
+            } else {
+                self.next_of_many()
+            };
+            match item {
+                Some(item) => {
+                    if !take(Record::new(item))? {
+                        break;
+                    }
+                }
+                None => return Ok(Some(Polled::End)),
+            }
+        }
+        Ok(None)
     }
 }
