@@ -1,96 +1,16 @@
 //! Starting a job: its graph becomes tasks, from the sinks to the sources.
 
 use super::error::JobError;
-use super::graph::{BuildBody, Graph, Pattern, Vertex};
+use super::graph::{BuildBody, Graph};
 use super::handle::JobHandle;
 use super::master::{LastWords, Master, Member};
+use super::plan::{deployments, origin, plan, task_name};
 use crate::mailbox::{Marker, TooManyMarkers};
-use crate::stream::{Deployment, EdgeId, Origin, ProcessInput, StreamTask, Subtask, TaskParts};
+use crate::stream::{Deployment, Origin, ProcessInput, StreamTask, TaskParts};
 use crate::sync::{Clock as _, PlainArc, SetOnce, SharedClock};
 use crate::task::{Context, Engine, EngineHandle, Placement, SpawnError, TaskHandle};
 use core::task::Waker;
 use std::task::Wake;
-use std::time::{SystemTime, UNIX_EPOCH};
-
-/// A vertex that is complete, and how many subtasks it has.
-struct Planned<'a> {
-    vertex: &'a Vertex,
-    parallelism: u32,
-}
-
-/// Checks that the graph can be run.
-fn plan(graph: &Graph) -> Result<Vec<Planned<'_>>, JobError> {
-    if let Some(fault) = graph.faults.first() {
-        return Err(JobError::TwoJobs {
-            vertex: fault.clone(),
-        });
-    }
-    if graph.vertices.is_empty() {
-        return Err(JobError::Empty);
-    }
-    let settings = &graph.settings;
-    let mut planned = Vec::new();
-    for (name, vertex) in &graph.vertices {
-        let Some(vertex) = vertex else {
-            return Err(JobError::NoEnd {
-                vertex: name.clone(),
-            });
-        };
-        let parallelism = vertex.draft.parallelism.unwrap_or(settings.parallelism);
-        if parallelism == 0 || parallelism > settings.max_parallelism {
-            return Err(JobError::Parallelism {
-                vertex: name.clone(),
-                asked: parallelism,
-                max: settings.max_parallelism,
-            });
-        }
-        planned.push(Planned {
-            vertex,
-            parallelism,
-        });
-    }
-    for edge in &graph.edges {
-        let ends = [edge.from, edge.to].map(|end| {
-            let planned = &planned[end.0];
-            (planned.vertex.draft.name.clone(), planned.parallelism)
-        });
-        let [from, to] = ends;
-        if edge.pattern == Pattern::Pointwise && from.1 != to.1 {
-            return Err(JobError::ForwardBetween { from, to });
-        }
-    }
-    Ok(planned)
-}
-
-/// What is to be deployed, by vertex and subtask.
-fn deployments(graph: &Graph, planned: &[Planned<'_>]) -> Result<Vec<Vec<Deployment>>, JobError> {
-    let settings = &graph.settings;
-    let of_vertex = |(vertex_index, planned): (usize, &Planned<'_>)| {
-        let subtasks = 0..planned.parallelism;
-        let deployment = |index| {
-            let subtask = Subtask {
-                job: graph.name.as_str().into(),
-                vertex: planned.vertex.draft.name.as_str().into(),
-                vertex_index: vertex_index as u32,
-                index,
-                parallelism: planned.parallelism,
-                max_parallelism: settings.max_parallelism,
-                attempt: settings.attempt,
-            };
-            Deployment::new(subtask, settings.pace)
-        };
-        subtasks.map(deployment).collect::<Vec<_>>()
-    };
-    let mut deployments: Vec<_> = planned.iter().enumerate().map(of_vertex).collect();
-    for (index, edge) in graph.edges.iter().enumerate() {
-        let mut from = core::mem::take(&mut deployments[edge.from.0]);
-        let to = &mut deployments[edge.to.0];
-        let connected = (edge.connect)(EdgeId(index), edge.pattern, settings.pace, &mut from, to);
-        deployments[edge.from.0] = from;
-        connected.map_err(JobError::Channel)?;
-    }
-    Ok(deployments)
-}
 
 /// Where a subtask's task is to be.
 struct Place {
@@ -175,10 +95,7 @@ pub(super) fn start(graph: &Graph, engine: &EngineHandle) -> Result<JobHandle, J
     if let Some(free) = engine.free_slots().filter(|&free| free < needed) {
         return Err(JobError::TooFewSlots { needed, free });
     }
-    let origin = Origin {
-        at: clock.now(),
-        at_ms: graph.settings.start_ms.unwrap_or_else(system_ms),
-    };
+    let origin = origin(graph, &clock);
     let (own_engine, master) = master(graph, &clock, origin)?;
     let threads = engine.thread_count().max(1);
     let mut handle = JobHandle {
@@ -204,7 +121,7 @@ pub(super) fn start(graph: &Graph, engine: &EngineHandle) -> Result<JobHandle, J
         let first = vertex.draft.thread.unwrap_or(firsts[index]);
         for (subtask, deployment) in of_vertex.drain(..).enumerate().rev() {
             let place = Place {
-                name: format!("{}/{}/{subtask}", graph.name, vertex.draft.name),
+                name: task_name(deployment.subtask()),
                 thread: (first + subtask) % threads,
                 attempt: graph.settings.attempt,
             };
@@ -235,11 +152,4 @@ pub(super) fn start(graph: &Graph, engine: &EngineHandle) -> Result<JobHandle, J
     });
     looked_after.map_err(|_| JobError::ShutDown)?;
     Ok(handle)
-}
-
-fn system_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| {
-        i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-    })
 }

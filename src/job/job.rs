@@ -20,7 +20,7 @@ use std::rc::Rc;
 /// Clones are the same job.
 #[derive(Clone, Debug)]
 pub struct Job {
-    graph: GraphRef,
+    pub(super) graph: GraphRef,
 }
 
 impl Job {

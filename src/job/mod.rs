@@ -32,8 +32,11 @@ mod job;
 mod keyed;
 mod master;
 mod part;
+mod plan;
 mod report;
 mod settings;
+mod stepped;
+mod stepped_task;
 mod stream;
 
 pub use error::{JobError, RunError};
@@ -43,4 +46,5 @@ pub use job::Job;
 pub use keyed::KeyedStream;
 pub use part::{FromEdges, FromSource, Part, Then};
 pub use report::{JobReport, JobSnapshot, JobState};
+pub use stepped::SteppedJob;
 pub use stream::Stream;

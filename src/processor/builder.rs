@@ -225,6 +225,12 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Prepared<O, L> {
         self.sender.shared().answering().move_to(owner);
     }
 
+    /// The calling thread will drive it.
+    #[cfg(feature = "stream")]
+    pub(crate) fn owned_by_this_thread(&self) {
+        self.sender.owned_by_this_thread();
+    }
+
     /// What is left of it, where it never gets an owner, and the timers. Dropping one may panic, and it
     /// itself, for it has a hook.
     pub(crate) fn close(&mut self) -> (Undelivered<O, L>, Vec<impl Sized + use<O, L>>) {

@@ -130,6 +130,11 @@ impl StreamTask {
         TaskReport::new(&self.subtask, input, reports, self.times.until(now))
     }
 
+    /// Whether it has done all that it had to do, and ends by itself.
+    pub(crate) fn has_done_all(&self) -> bool {
+        self.stage == Stage::Done
+    }
+
     /// Has the source stop; whether the task has one.
     pub(crate) fn stop(&mut self, mode: StopMode) -> bool {
         let has_source = self.body.stop(mode);
