@@ -1,5 +1,6 @@
 //! A stream whose records are about keys.
 
+use super::connected::ConnectedKeyedStreams;
 use super::part::{FromEdges, Part};
 use super::stream::Stream;
 use crate::letter::BoxError;
@@ -79,6 +80,25 @@ where
     {
         let Self { stream, key, .. } = self;
         stream.transform(name, move || KeyedProcess::new(key, build))
+    }
+}
+
+impl<T, K, F> KeyedStream<T, K, F>
+where
+    T: Send + 'static,
+    K: Key,
+    F: Fn(&T) -> K + Clone + Send + 'static,
+{
+    /// Gives the records of both streams to one function, with state and timers for the keys of both.
+    pub fn connect<U, G>(
+        self,
+        other: KeyedStream<U, K, G>,
+    ) -> ConnectedKeyedStreams<T, U, K, F, G>
+    where
+        U: Send + 'static,
+        G: Fn(&U) -> K + Clone + Send + 'static,
+    {
+        ConnectedKeyedStreams::new(self, other)
     }
 }
 

@@ -20,6 +20,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod connected;
 mod deploy;
 mod error;
 mod graph;
@@ -35,10 +36,13 @@ mod part;
 mod plan;
 mod report;
 mod settings;
+mod split;
 mod stepped;
 mod stepped_task;
 mod stream;
+mod windowed;
 
+pub use connected::{ConnectedKeyedStreams, ConnectedStreams, FromTwoInputs};
 pub use error::{JobError, RunError};
 pub use graph::{Draft, GraphRef, VertexId};
 pub use handle::JobHandle;
@@ -47,4 +51,6 @@ pub use keyed::KeyedStream;
 pub use part::{FromEdges, FromSource, Part, Then};
 pub use report::{JobReport, JobSnapshot, JobState};
 pub use stepped::SteppedJob;
+pub use split::Divided;
 pub use stream::Stream;
+pub use windowed::WindowedStream;

@@ -7,6 +7,8 @@ mod deployment;
 mod element;
 mod gate;
 mod harness;
+mod induced;
+mod inputs;
 mod key_group;
 mod keyed;
 mod link;
@@ -24,7 +26,9 @@ mod sink;
 mod sinks;
 mod source;
 mod source_body;
+mod source_harness;
 mod sources;
+mod split;
 mod state;
 mod surroundings;
 mod task;
@@ -32,7 +36,7 @@ mod timers;
 mod watermark;
 mod window;
 
-pub use aggregate::{AggregateFunction, Count, CountAndSum, Counted, Fold, Max, Min, Sum, Summand};
+pub use aggregate::{AggregateFunction, Count, CountAndSum, Counted, Fold, Max, Min, Reduce, Sum, Summand};
 pub use channel::{ChannelState, Codec, InputChannel, ResumeError};
 pub use deployment::{Deployment, EdgeId};
 pub use element::{
@@ -41,13 +45,15 @@ pub use element::{
 };
 pub use gate::{Gave, InputGate, RecordAfterEnd};
 pub use harness::OperatorHarness;
+pub use induced::{Induced, InducedCheckpoints};
+pub use inputs::{InputSelection, NothingSelected, TooManyInputs, TwoInputOperator};
 pub use key_group::{Key, KeyGroupRange, hash_of, key_group_of, subtask_of};
 pub use keyed::{
-    Keyed, KeyedAggregate, KeyedContext, KeyedProcess, KeyedProcessFunction, KeyedReduce, NotOpen,
+    Keyed, KeyedAggregate, KeyedCoProcess, KeyedCoProcessFunction, KeyedContext, KeyedProcess, KeyedProcessFunction, KeyedReduce, NotOpen,
 };
 pub use link::{Link, LinkFactory};
 pub use operator::Operator;
-pub use ops::{Filter, FlatMap, Map, TryMap};
+pub use ops::{CoMap, Filter, FlatMap, Map, TryMap};
 pub use output::{Output, Progress, Readiness};
 pub use partition::RouteError;
 pub use partitioner::{Broadcast, ByKey, Custom, Forward, Partitioner, Rebalance, Route};
@@ -56,7 +62,12 @@ pub use setting::{Setting, Subtask};
 pub use sink::{Sink, SinkFactory};
 pub use sinks::{Call, Collect, Collecting, Discard};
 pub use source::{Polled, Source, SourceFactory, Stopping};
-pub use sources::{FromIter, IterSource};
+pub use source_harness::SourceHarness;
+pub use sources::{
+    FeedError, FeedReader, FeedSource, Feeder, FromIter, Generator, GeneratorSource, HoldTooLong,
+    IterSource, LegacyReader, LegacySource, RateError, SourceContext, SourceFunction, SourceHold,
+    feed,
+};
 pub use state::{
     AggregatingState, CurrentKey, ForeignKey, FrozenGroup, KeyedSnapshot, KeyedStates, ListState,
     MapState, ReducingState, StateError, StateSnapshot, StateValue, TableSnapshot, ValueState,
@@ -75,10 +86,12 @@ pub use window::{
 
 pub(crate) use body::Body;
 pub(crate) use deployment::Pace;
+pub(crate) use inputs::{MultipleInputProcessor, TwoInputs};
 pub(crate) use link::ChainedFactory;
 pub(crate) use one_input::OneInput;
 pub(crate) use partition::PartitionFactory;
 pub(crate) use sink::SinkLinkFactory;
 pub(crate) use source_body::SourceBody;
+pub(crate) use split::SplitFactory;
 pub(crate) use surroundings::Origin;
 pub(crate) use task::{ProcessInput, TaskParts};

@@ -137,8 +137,13 @@ impl Setting {
 
     /// The setting of the next operator of the chain.
     pub(crate) fn next(&self) -> Self {
+        self.after(1)
+    }
+
+    /// The setting of the operator that is `operators` further down the chain.
+    pub(crate) fn after(&self, operators: usize) -> Self {
         Self {
-            operator: self.operator + 1,
+            operator: self.operator + operators,
             ..self.clone()
         }
     }

@@ -3,6 +3,7 @@
 mod count;
 mod extremes;
 mod fold;
+mod reduce;
 mod sum;
 
 #[cfg(test)]
@@ -11,6 +12,7 @@ mod tests;
 pub use count::Count;
 pub use extremes::{Max, Min};
 pub use fold::Fold;
+pub use reduce::Reduce;
 pub use sum::{CountAndSum, Counted, Sum, Summand};
 
 use super::state::StateValue;
