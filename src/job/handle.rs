@@ -10,14 +10,15 @@ use crate::wait::reply;
 use core::time::Duration;
 use std::time::Instant;
 
-/// A job that was started. Dropping it cancels the job, and waits for nothing.
+/// A job that was started. Dropping it cancels the job, and waits for nothing but the loops of its
+/// [legacy sources](crate::stream::LegacySource), which have threads of their own.
 pub struct JobHandle {
     pub(super) name: Box<str>,
     pub(super) members: Vec<Member>,
     pub(super) master: TaskHandle<Master>,
     pub(super) started: Instant,
     pub(super) clock: SharedClock,
-    /// Whose only thread looks after the job.
+    /// Whose first thread looks after the job; the others are those of subtasks that have their own.
     pub(super) _engine: Engine,
 }
 
@@ -42,6 +43,25 @@ impl JobHandle {
             return Err(RunError::Gone);
         }
         told.wait().unwrap_or(Err(RunError::Gone))
+    }
+
+    /// Whether all tasks of the job have ended.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        let mut members = self.members.iter();
+        members.all(|member| member.handle.outcome().is_some())
+    }
+
+    /// Waits for the job's end, for at most `timeout`; whether it has ended. [`wait`](Self::wait) tells
+    /// how.
+    pub fn wait_timeout(&self, timeout: Duration) -> bool {
+        let deadline = Instant::now().checked_add(timeout);
+        self.members.iter().all(|member| {
+            let left = deadline.map_or(Duration::MAX, |deadline| {
+                deadline.saturating_duration_since(Instant::now())
+            });
+            member.handle.join_timeout(left).is_ok()
+        })
     }
 
     /// Cancels the job: its tasks end, and what is under way is lost. Does not wait for it.
