@@ -30,6 +30,15 @@ pub(super) struct Vertex {
     pub(super) body: Box<dyn Fn() -> BuildBody>,
 }
 
+/// What a vertex is while a job is written down.
+pub(super) enum Place {
+    /// Its chain has no end yet.
+    Open,
+    Complete(Vertex),
+    /// Another vertex has its edges.
+    Merged,
+}
+
 /// Which subtasks are joined by a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Pattern {
@@ -62,8 +71,7 @@ pub(super) struct Edge {
 pub(super) struct Graph {
     pub(super) name: String,
     pub(super) settings: super::settings::Settings,
-    /// `None`: a chain without an end yet.
-    pub(super) vertices: Vec<(String, Option<Vertex>)>,
+    pub(super) vertices: Vec<(String, Place)>,
     pub(super) edges: Vec<Edge>,
     /// Vertices that take streams of other jobs.
     pub(super) faults: Vec<String>,
@@ -77,7 +85,7 @@ impl GraphRef {
     /// The place of a vertex whose chain has no end yet.
     pub(super) fn begin_vertex(&self, name: &str) -> VertexId {
         let vertices = &mut self.0.borrow_mut().vertices;
-        vertices.push((name.to_owned(), None));
+        vertices.push((name.to_owned(), Place::Open));
         VertexId(vertices.len() - 1)
     }
 
@@ -91,10 +99,20 @@ impl GraphRef {
         let vertices = &mut self.0.borrow_mut().vertices;
         let place = &mut vertices[vertex.0];
         place.0.clone_from(&draft.name);
-        place.1 = Some(Vertex {
+        place.1 = Place::Complete(Vertex {
             draft,
             body: Box::new(body),
         });
+    }
+
+    /// Vertex `into`, called `name`, takes what `vertex` was to take, which is none any more.
+    pub(super) fn merge_vertex(&self, vertex: VertexId, into: VertexId, name: &str) {
+        let graph = &mut *self.0.borrow_mut();
+        for edge in graph.edges.iter_mut().filter(|edge| edge.to == vertex) {
+            edge.to = into;
+        }
+        graph.vertices[vertex.0].1 = Place::Merged;
+        name.clone_into(&mut graph.vertices[into.0].0);
     }
 
     /// An edge for records of type `T`.

@@ -90,10 +90,7 @@ where
     F: Fn(&T) -> K + Clone + Send + 'static,
 {
     /// Gives the records of both streams to one function, with state and timers for the keys of both.
-    pub fn connect<U, G>(
-        self,
-        other: KeyedStream<U, K, G>,
-    ) -> ConnectedKeyedStreams<T, U, K, F, G>
+    pub fn connect<U, G>(self, other: KeyedStream<U, K, G>) -> ConnectedKeyedStreams<T, U, K, F, G>
     where
         U: Send + 'static,
         G: Fn(&U) -> K + Clone + Send + 'static,

@@ -20,6 +20,14 @@ pub trait Part: Sized {
         draft: Draft,
         end: impl LinkFactory<Self::Out>,
     );
+
+    /// The edges that it begins with, where nothing is chained to them yet.
+    ///
+    /// # Errors
+    /// Itself, where there is more to it.
+    fn into_edges(self) -> Result<Vec<EdgeId>, Self> {
+        Err(self)
+    }
 }
 
 /// A chain that begins with a source.
@@ -65,6 +73,10 @@ impl<T: Send + 'static> Part for FromEdges<T> {
                 Ok(Box::new(OneInput::new(gate, link)) as Box<dyn Body>)
             })
         });
+    }
+
+    fn into_edges(self) -> Result<Vec<EdgeId>, Self> {
+        Ok(self.edges)
     }
 }
 

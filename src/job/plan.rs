@@ -1,13 +1,14 @@
 //! What a job's graph comes to: which subtasks there are, with which channels between them.
 
 use super::error::JobError;
-use super::graph::{Graph, Pattern, Vertex};
+use super::graph::{Graph, Pattern, Place, Vertex, VertexId};
 use crate::stream::{Deployment, EdgeId, Origin, Subtask};
 use crate::sync::{Clock as _, SharedClock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A vertex that is complete, and how many subtasks it has.
 pub(super) struct Planned<'a> {
+    pub(super) id: VertexId,
     pub(super) vertex: &'a Vertex,
     parallelism: u32,
 }
@@ -24,11 +25,15 @@ pub(super) fn plan(graph: &Graph) -> Result<Vec<Planned<'_>>, JobError> {
     }
     let settings = &graph.settings;
     let mut planned = Vec::new();
-    for (name, vertex) in &graph.vertices {
-        let Some(vertex) = vertex else {
-            return Err(JobError::NoEnd {
-                vertex: name.clone(),
-            });
+    for (index, (name, place)) in graph.vertices.iter().enumerate() {
+        let vertex = match place {
+            Place::Complete(vertex) => vertex,
+            Place::Merged => continue,
+            Place::Open => {
+                return Err(JobError::NoEnd {
+                    vertex: name.clone(),
+                });
+            }
         };
         let parallelism = vertex.draft.parallelism.unwrap_or(settings.parallelism);
         if parallelism == 0 || parallelism > settings.max_parallelism {
@@ -39,13 +44,14 @@ pub(super) fn plan(graph: &Graph) -> Result<Vec<Planned<'_>>, JobError> {
             });
         }
         planned.push(Planned {
+            id: VertexId(index),
             vertex,
             parallelism,
         });
     }
     for edge in &graph.edges {
         let ends = [edge.from, edge.to].map(|end| {
-            let planned = &planned[end.0];
+            let planned = &planned[index_of(&planned, end)];
             (planned.vertex.draft.name.clone(), planned.parallelism)
         });
         let [from, to] = ends;
@@ -54,6 +60,12 @@ pub(super) fn plan(graph: &Graph) -> Result<Vec<Planned<'_>>, JobError> {
         }
     }
     Ok(planned)
+}
+
+/// Where a vertex that has edges is among those that are planned.
+fn index_of(planned: &[Planned<'_>], vertex: VertexId) -> usize {
+    let index = planned.iter().position(|planned| planned.id == vertex);
+    index.expect("an edge's ends are complete, or no job is planned")
 }
 
 /// What is to be deployed, by vertex and subtask.
@@ -80,10 +92,11 @@ pub(super) fn deployments(
     };
     let mut deployments: Vec<_> = planned.iter().enumerate().map(of_vertex).collect();
     for (index, edge) in graph.edges.iter().enumerate() {
-        let mut from = core::mem::take(&mut deployments[edge.from.0]);
-        let to = &mut deployments[edge.to.0];
+        let [sender, receiver] = [edge.from, edge.to].map(|end| index_of(planned, end));
+        let mut from = core::mem::take(&mut deployments[sender]);
+        let to = &mut deployments[receiver];
         let connected = (edge.connect)(EdgeId(index), edge.pattern, settings.pace, &mut from, to);
-        deployments[edge.from.0] = from;
+        deployments[sender] = from;
         connected.map_err(JobError::Channel)?;
     }
     Ok(deployments)

@@ -1,6 +1,7 @@
 //! A stream of a job that is written down: what is done to it is said by its methods.
 
 use super::Job;
+use super::connected::ConnectedStreams;
 use super::graph::{Draft, GraphRef, Pattern, VertexId};
 use super::keyed::KeyedStream;
 use super::part::{FromEdges, Part, Then};
@@ -214,6 +215,45 @@ impl<P: Part<Out: Send>> Stream<P> {
         F: FnMut(&P::Out, usize) -> usize + Clone + Send + 'static,
     {
         self.exchange("partition", Pattern::AllToAll, Custom::new(pick))
+    }
+
+    /// This stream, in a vertex that has nothing but it yet.
+    fn at_its_edges(self) -> Stream<FromEdges<P::Out>> {
+        let Self {
+            graph,
+            vertex,
+            draft,
+            part,
+        } = self;
+        match part.into_edges() {
+            Ok(edges) => Stream {
+                graph,
+                vertex,
+                draft,
+                part: FromEdges {
+                    edges,
+                    records: PhantomData,
+                },
+            },
+            Err(part) => {
+                let stream = Self {
+                    graph,
+                    vertex,
+                    draft,
+                    part,
+                };
+                stream.exchange("connect", Pattern::AllToAll, Rebalance::default())
+            }
+        }
+    }
+
+    /// Gives the records of both streams to one operator, which knows the left ones, of this stream,
+    /// from the right ones, of `other`.
+    ///
+    /// A stream that has just been sent somewhere, as by [`broadcast`](Self::broadcast), comes so;
+    /// another one is sent to all subtasks in turn.
+    pub fn connect<Q: Part<Out: Send>>(self, other: Stream<Q>) -> ConnectedStreams<P::Out, Q::Out> {
+        ConnectedStreams::new(self.at_its_edges(), other.at_its_edges())
     }
 
     /// Takes the records of both streams, in no order between the two.

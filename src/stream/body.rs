@@ -94,3 +94,16 @@ pub(crate) struct InputReport {
     pub(crate) capacity: usize,
     pub(crate) watermark_ms: Option<i64>,
 }
+
+impl InputReport {
+    /// Both together; the watermark is left to who combines it.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            records: self.records + other.records,
+            elements: self.elements + other.elements,
+            depth: self.depth + other.depth,
+            capacity: self.capacity + other.capacity,
+            watermark_ms: None,
+        }
+    }
+}

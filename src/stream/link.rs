@@ -92,6 +92,16 @@ impl<In, Op: Operator<In>, Next: Link<Op::Out>> Chained<In, Op, Next> {
         }
     }
 
+    #[inline(always)]
+    pub(crate) fn operator(&self) -> &Op {
+        &self.operator
+    }
+
+    /// The operator, and where its output goes.
+    pub(crate) fn head(&mut self) -> (&mut Op, &mut StatusOutput<Next>) {
+        (&mut self.operator, &mut self.next)
+    }
+
     /// What is unfinished must be seen by who looks whether there is more to do.
     #[inline]
     fn check(&self, progress: Progress) {

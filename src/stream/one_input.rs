@@ -2,75 +2,29 @@
 
 use super::body::{Body, InputReport, InputStatus, Turn};
 use super::channel::InputChannel;
-use super::element::{Element, Event, StopMode};
-use super::gate::{Gave, InputGate};
+use super::element::{Event, StopMode};
+use super::gate::InputGate;
+use super::inputs::{Intake, Taken};
 use super::link::Link;
-use super::output::{Output, Readiness};
+use super::output::Readiness;
 use super::report::Reports;
 use super::setting::Setting;
-use super::watermark::{StatusWatermarkValve, WatermarkEffect, WatermarkEffects};
 use crate::letter::{BoxError, Outcome};
 use core::task::{Context, Poll};
 
 /// See above.
 pub(crate) struct OneInput<T, C, L> {
-    gate: InputGate<T, C>,
-    valve: StatusWatermarkValve,
+    intake: Intake<T, C>,
     link: L,
-    /// How many channels' data has not ended.
-    with_data: usize,
-    /// Whether each whose data has was drained.
-    mode: StopMode,
     is_closed: bool,
-    records: u64,
-    elements: u64,
-}
-
-/// Passes on what a valve makes of an element.
-#[inline]
-pub(crate) fn pass_on<T>(effects: WatermarkEffects, out: &mut impl Output<T>) -> Outcome {
-    for effect in effects {
-        match effect {
-            WatermarkEffect::Watermark(watermark) => out.watermark(watermark)?,
-            WatermarkEffect::Status(status) => out.status(status)?,
-        }
-    }
-    Ok(())
 }
 
 impl<T, C: InputChannel<T>, L: Link<T>> OneInput<T, C, L> {
     pub(crate) fn new(gate: InputGate<T, C>, link: L) -> Self {
-        let channels = gate.channels();
         Self {
-            gate,
-            valve: StatusWatermarkValve::new(channels as u32),
+            intake: Intake::new(gate),
             link,
-            with_data: channels,
-            mode: StopMode::Drain,
             is_closed: false,
-            records: 0,
-            elements: 0,
-        }
-    }
-
-    /// What an event means; `None`: nothing for the task.
-    fn meet(&mut self, channel: usize, event: Event) -> Result<Option<InputStatus>, BoxError> {
-        match event {
-            Event::EndOfData(mode) => {
-                pass_on(self.valve.end(channel, mode), &mut self.link)?;
-                if mode == StopMode::NoDrain {
-                    self.mode = mode;
-                }
-                self.with_data -= 1;
-                Ok((self.with_data == 0).then_some(InputStatus::EndOfData(self.mode)))
-            }
-            Event::EndOfPartition => Ok(self.gate.is_finished().then_some(InputStatus::EndOfInput)),
-            Event::Barrier(_) => {
-                // Nobody takes part in checkpoints: it is let pass by.
-                self.gate.resume_consumption(channel)?;
-                Ok(None)
-            }
-            Event::CancelBarrier(_) => Ok(None),
         }
     }
 }
@@ -87,47 +41,13 @@ impl<T, C: InputChannel<T>, L: Link<T>> Body for OneInput<T, C, L> {
             if !readiness.is_ready() {
                 return Ok(InputStatus::NotReady(readiness));
             }
-            let Self {
-                gate,
-                valve,
-                link,
-                records,
-                ..
-            } = self;
-            let mut outcome = Ok(());
-            let mut met = None;
-            let gave = gate.drain(left.min(turn.stride.look), |channel, element| {
-                outcome = match element {
-                    Element::Record(record) => {
-                        *records += 1;
-                        link.record(record)
-                    }
-                    Element::Watermark(watermark) => {
-                        pass_on(valve.watermark(channel, watermark), link)
-                    }
-                    Element::Status(status) => pass_on(valve.status(channel, status), link),
-                    Element::Latency(marker) => link.latency(marker),
-                    Element::Event(event) => {
-                        met = Some((channel, event));
-                        return false;
-                    }
-                };
-                outcome.is_ok() && link.readiness().is_ready()
-            });
-            outcome?;
-            let Gave::Elements(taken) = gave? else {
-                return Ok(if self.gate.is_finished() {
-                    InputStatus::EndOfInput
-                } else {
-                    InputStatus::NothingAvailable
-                });
-            };
-            self.elements += taken as u64;
-            left = left.saturating_sub(taken);
-            if let Some((channel, event)) = met {
+            let max = left.min(turn.stride.look);
+            let goes_on = |link: &L| link.readiness().is_ready();
+            match self.intake.take(max, &mut self.link, goes_on)? {
+                Taken::Elements(taken) => left = left.saturating_sub(taken),
                 // Whatever it was: letters come before what is behind it.
-                let status = self.meet(channel, event)?;
-                return Ok(status.unwrap_or(InputStatus::MoreAvailable));
+                Taken::Event(status) => return Ok(status),
+                Taken::Nothing => return Ok(self.intake.status_of_nothing()),
             }
             if turn.is_over() {
                 break;
@@ -137,7 +57,7 @@ impl<T, C: InputChannel<T>, L: Link<T>> Body for OneInput<T, C, L> {
     }
 
     fn poll_input(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        self.gate.poll_elements(cx)
+        self.intake.poll_elements(cx)
     }
 
     fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<()> {
@@ -191,18 +111,11 @@ impl<T, C: InputChannel<T>, L: Link<T>> Body for OneInput<T, C, L> {
     }
 
     fn elements(&self) -> u64 {
-        self.elements
+        self.intake.elements()
     }
 
     fn report(&self, reports: &mut Reports) -> InputReport {
         self.link.report(reports);
-        let (depth, capacity) = self.gate.depth();
-        InputReport {
-            records: self.records,
-            elements: self.elements,
-            depth,
-            capacity,
-            watermark_ms: Some(self.valve.output_watermark().0),
-        }
+        self.intake.report()
     }
 }

@@ -97,7 +97,7 @@ pub trait KeyedProcessFunction<K: Key, In> {
 }
 
 /// Makes the function, once its states can be declared.
-type Build<K, P> = Box<dyn FnOnce(&mut KeyedStates<K>) -> Result<P, BoxError>>;
+pub(super) type Build<K, P> = Box<dyn FnOnce(&mut KeyedStates<K>) -> Result<P, BoxError>>;
 
 /// The operator that runs a [`KeyedProcessFunction`].
 pub struct KeyedProcess<K, F, P> {
@@ -107,10 +107,11 @@ pub struct KeyedProcess<K, F, P> {
     emission: Emission,
 }
 
-struct Running<K, P> {
-    function: P,
-    states: KeyedStates<K>,
-    timers: TimerService<K, ()>,
+/// What there is of a keyed function once it is open.
+pub(super) struct Running<K, P> {
+    pub(super) function: P,
+    pub(super) states: KeyedStates<K>,
+    pub(super) timers: TimerService<K, ()>,
 }
 
 impl<K: Key, F, P> KeyedProcess<K, F, P> {
@@ -175,11 +176,7 @@ where
         watermark: Watermark,
         out: &mut impl Output<P::Out>,
     ) -> Result<Progress, BoxError> {
-        let running = self.opened.get()?;
-        if running.timers.raise_watermark(watermark) {
-            return Ok(Progress::Unfinished);
-        }
-        running.fire::<In>(out)
+        self.opened.get()?.watermark::<In>(watermark, out)
     }
 
     fn processing_time(
@@ -187,11 +184,7 @@ where
         now_ms: i64,
         out: &mut impl Output<P::Out>,
     ) -> Result<Progress, BoxError> {
-        let running = self.opened.get()?;
-        if running.timers.raise_processing_time(now_ms) {
-            return Ok(Progress::Unfinished);
-        }
-        running.fire::<In>(out)
+        self.opened.get()?.processing_time::<In>(now_ms, out)
     }
 
     fn advance(&mut self, out: &mut impl Output<P::Out>) -> Result<Progress, BoxError> {
@@ -199,12 +192,7 @@ where
     }
 
     fn finish(&mut self, out: &mut impl Output<P::Out>) -> Outcome {
-        let Running {
-            function, timers, ..
-        } = self.opened.get()?;
-        timers.finish(out, |timers, domain, timer, out| {
-            on_timer::<In, _, _, _>(function, timers, domain, &timer, out)
-        })
+        self.opened.get()?.finish::<In>(out)
     }
 
     #[inline]
@@ -217,7 +205,47 @@ where
 }
 
 impl<K: Key, P> Running<K, P> {
-    fn fire<In>(&mut self, out: &mut impl Output<P::Out>) -> Result<Progress, BoxError>
+    pub(super) fn watermark<In>(
+        &mut self,
+        watermark: Watermark,
+        out: &mut impl Output<P::Out>,
+    ) -> Result<Progress, BoxError>
+    where
+        P: KeyedProcessFunction<K, In>,
+    {
+        if self.timers.raise_watermark(watermark) {
+            return Ok(Progress::Unfinished);
+        }
+        self.fire(out)
+    }
+
+    pub(super) fn processing_time<In>(
+        &mut self,
+        now_ms: i64,
+        out: &mut impl Output<P::Out>,
+    ) -> Result<Progress, BoxError>
+    where
+        P: KeyedProcessFunction<K, In>,
+    {
+        if self.timers.raise_processing_time(now_ms) {
+            return Ok(Progress::Unfinished);
+        }
+        self.fire(out)
+    }
+
+    pub(super) fn finish<In>(&mut self, out: &mut impl Output<P::Out>) -> Outcome
+    where
+        P: KeyedProcessFunction<K, In>,
+    {
+        let Self {
+            function, timers, ..
+        } = self;
+        timers.finish(out, |timers, domain, timer, out| {
+            on_timer::<In, _, _, _>(function, timers, domain, &timer, out)
+        })
+    }
+
+    pub(super) fn fire<In>(&mut self, out: &mut impl Output<P::Out>) -> Result<Progress, BoxError>
     where
         P: KeyedProcessFunction<K, In>,
     {
