@@ -1,6 +1,7 @@
 //! The seam between tasks: where a channel's elements come from.
 
 use super::element::Element;
+use crate::letter::{BoxError, Outcome};
 use core::fmt;
 use core::task::{Context, Poll};
 
@@ -44,7 +45,15 @@ impl core::error::Error for ResumeError {}
 pub trait InputChannel<T> {
     /// Gives `handler` up to `max` elements, until that says by `false` that it takes no more.
     /// Returns how many were given.
-    fn drain(&mut self, max: usize, handler: impl FnMut(Element<T>) -> bool) -> usize;
+    ///
+    /// # Errors
+    /// What is wrong with what came by it: a gap in its sequence, bytes that are no element. A
+    /// local channel has none.
+    fn drain(
+        &mut self,
+        max: usize,
+        handler: impl FnMut(Element<T>) -> bool,
+    ) -> Result<usize, BoxError>;
 
     /// Whether there is something to take. A look, no more.
     fn has_elements(&self) -> bool;
@@ -78,11 +87,11 @@ pub trait Codec<T> {
     ///
     /// # Errors
     /// Why it cannot be said in bytes.
-    fn encode(&self, value: &T, bytes: &mut Vec<u8>) -> Result<(), crate::letter::BoxError>;
+    fn encode(&self, value: &T, bytes: &mut Vec<u8>) -> Outcome;
 
     /// Takes a value from the front of `bytes`.
     ///
     /// # Errors
     /// What is wrong with the bytes.
-    fn decode(&self, bytes: &mut &[u8]) -> Result<T, crate::letter::BoxError>;
+    fn decode(&self, bytes: &mut &[u8]) -> Result<T, BoxError>;
 }

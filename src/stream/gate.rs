@@ -6,6 +6,7 @@
 
 use super::channel::{ChannelState, InputChannel, ResumeError};
 use super::element::{Element, Event};
+use crate::letter::BoxError;
 use core::fmt;
 use core::marker::PhantomData;
 use core::task::{Context, Poll};
@@ -26,24 +27,44 @@ struct Entry<C> {
     reach: Reach,
 }
 
-/// A record came by a channel whose data had ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct RecordAfterEnd {
-    /// The channel.
-    pub channel: usize,
+/// What came by a channel is not to be had.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum GateError {
+    /// A record came by a channel whose data had ended.
+    RecordAfterEnd {
+        /// The channel.
+        channel: usize,
+    },
+    /// There is something wrong with what came by a channel.
+    Channel {
+        /// The channel.
+        channel: usize,
+        /// What.
+        error: BoxError,
+    },
 }
 
-impl fmt::Display for RecordAfterEnd {
+impl fmt::Display for GateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "a record came by channel {} after the end of its data",
-            self.channel
-        )
+        match self {
+            Self::RecordAfterEnd { channel } => write!(
+                f,
+                "a record came by channel {channel} after the end of its data"
+            ),
+            Self::Channel { channel, error } => write!(f, "channel {channel}: {error}"),
+        }
     }
 }
 
-impl core::error::Error for RecordAfterEnd {}
+impl core::error::Error for GateError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            Self::RecordAfterEnd { .. } => None,
+            Self::Channel { error, .. } => Some(&**error),
+        }
+    }
+}
 
 /// What a gate gave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,13 +141,13 @@ impl<T, C: InputChannel<T>> InputGate<T, C> {
     /// that says by `false` that it takes no more; at most `max`.
     ///
     /// # Errors
-    /// [`RecordAfterEnd`], and the record is dropped.
+    /// [`GateError`]; a record after the end is dropped.
     #[inline]
     pub fn drain(
         &mut self,
         max: usize,
         mut handler: impl FnMut(usize, Element<T>) -> bool,
-    ) -> Result<Gave, RecordAfterEnd> {
+    ) -> Result<Gave, GateError> {
         let channels = self.entries.len();
         for step in 0..channels {
             let index = match self.next + step {
@@ -157,8 +178,12 @@ impl<T, C: InputChannel<T>> InputGate<T, C> {
                 };
                 handler(index, element) && goes_on
             });
+            let taken = taken.map_err(|error| GateError::Channel {
+                channel: index,
+                error,
+            })?;
             if is_after_end {
-                return Err(RecordAfterEnd { channel: index });
+                return Err(GateError::RecordAfterEnd { channel: index });
             }
             if taken > 0 {
                 if self.entries[index].reach == Reach::Ended {

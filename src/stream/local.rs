@@ -2,6 +2,7 @@
 
 use super::channel::{ChannelState, InputChannel, ResumeError};
 use super::element::Element;
+use crate::letter::BoxError;
 use crate::ring::spsc::Consumer;
 use core::task::{Context, Poll};
 
@@ -23,17 +24,21 @@ impl<T> LocalChannel<T> {
 
 impl<T> InputChannel<T> for LocalChannel<T> {
     #[inline]
-    fn drain(&mut self, max: usize, mut handler: impl FnMut(Element<T>) -> bool) -> usize {
+    fn drain(
+        &mut self,
+        max: usize,
+        mut handler: impl FnMut(Element<T>) -> bool,
+    ) -> Result<usize, BoxError> {
         let Some(ring) = self.ring.as_mut().filter(|_| !self.is_blocked) else {
-            return 0;
+            return Ok(0);
         };
         let is_blocked = &mut self.is_blocked;
-        ring.drain_some(max, |element| {
+        Ok(ring.drain_some(max, |element| {
             if let Element::Event(event) = &element {
                 *is_blocked = event.blocks_channel();
             }
             handler(element) && !*is_blocked
-        })
+        }))
     }
 
     #[inline]

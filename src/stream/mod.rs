@@ -43,7 +43,7 @@ pub use element::{
     CheckpointBarrier, CheckpointId, Element, Event, LatencyMarker, Record, StopMode, Watermark,
     WatermarkStatus,
 };
-pub use gate::{Gave, InputGate, RecordAfterEnd};
+pub use gate::{GateError, Gave, InputGate};
 pub use harness::OperatorHarness;
 pub use induced::{Induced, InducedCheckpoints};
 pub use inputs::{InputSelection, NothingSelected, TooManyInputs, TwoInputOperator};
