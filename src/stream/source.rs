@@ -1,6 +1,6 @@
 //! Where a job's records come from.
 
-use super::element::{Record, StopMode, Watermark, WatermarkStatus};
+use super::element::{CheckpointId, Record, StopMode, Watermark, WatermarkStatus};
 use super::setting::{Setting, Subtask};
 use crate::letter::{BoxError, Outcome};
 
@@ -13,6 +13,10 @@ pub enum Polled<T> {
     Watermark(Watermark),
     /// Whether watermarks come.
     Status(WatermarkStatus),
+    /// The source has come to where a checkpoint is that it places itself, the same in all of its
+    /// subtasks: what it gave before belongs to the checkpoint, what follows does not. A job without
+    /// checkpoints goes on as if it had not been said. See [`InducedCheckpoints`](super::InducedCheckpoints).
+    Checkpoint(CheckpointId),
     /// Nothing just now. The source has its task called when there is something: by
     /// [`Setting::wake_at`], or by the waker that [`Setting::waker`] gave it.
     Pending,
@@ -97,6 +101,8 @@ pub trait SourceFactory: Clone + Send + 'static {
     type Out: 'static;
     /// The source of one subtask.
     type Source: Source<Out = Self::Out> + 'static;
+    /// Whether its sources may block their thread, so that each subtask has to have one of its own.
+    const NEEDS_OWN_THREAD: bool = false;
 
     /// The source of `subtask`, made on the subtask's thread.
     ///

@@ -98,6 +98,8 @@ impl<S: Source, L: Link<S::Out>> Body for SourceBody<S, L> {
                 None | Some(Polled::Record(_)) => {}
                 Some(Polled::Watermark(watermark)) => link.watermark(watermark)?,
                 Some(Polled::Status(status)) => link.status(status)?,
+                // Nobody takes part in checkpoints: it is let pass by.
+                Some(Polled::Checkpoint(_)) => {}
                 Some(Polled::Pending) => return Ok(InputStatus::NothingAvailable),
                 Some(Polled::End) => {
                     let mode = self.mode_at_end();

@@ -53,6 +53,8 @@ mod hub;
 mod hub_ref;
 mod io_pool;
 mod life;
+#[cfg(feature = "stream")]
+mod loop_thread;
 #[cfg(all(target_os = "linux", not(mailring_loom)))]
 mod mask;
 #[cfg(all(feature = "metrics", any(not(mailring_loom), mailring_shuttle)))]
@@ -111,6 +113,8 @@ pub use event_fd::{EventFd, EventFdError};
 pub use fd_processor::{FdBuildError, FdProcessor, FdTurnError};
 pub use files::{Unread, UnreadReason};
 pub use handle::TaskHandle;
+#[cfg(feature = "stream")]
+pub(crate) use loop_thread::LoopThread;
 pub use hooks::{Stuck, TaskEvent, ThreadInfo};
 pub use io_pool::{
     IoBuildError, IoBuilder, IoCloseError, IoCounters, IoError, IoPool, JobPanicked, UnrunJob,

@@ -1,5 +1,13 @@
 //! Sources that come with the crate.
 
+mod feed;
 mod from_iter;
+mod generator;
+mod legacy;
 
+pub use feed::{FeedError, FeedReader, FeedSource, Feeder, feed};
 pub use from_iter::{FromIter, IterSource};
+pub use generator::{Generator, GeneratorSource, RateError};
+pub use legacy::{
+    HoldTooLong, LegacyReader, LegacySource, SourceContext, SourceFunction, SourceHold,
+};

@@ -1,0 +1,278 @@
+//! Values that are made of their number, as fast as they are asked for or at a rate.
+
+use crate::letter::{BoxError, Outcome};
+use crate::stream::element::Record;
+use crate::stream::setting::{Setting, Subtask};
+use crate::stream::source::{Polled, Source, SourceFactory};
+use core::fmt;
+use core::time::Duration;
+
+/// A source that makes each value by calling a closure with its number, counted from 0, without
+/// timestamps. It never ends, and makes as many as are taken, unless told otherwise.
+///
+/// With several subtasks, each makes the values whose number is its own, modulo how many there are.
+/// So the values are the same, and so is the rate of all subtasks together, whatever the parallelism.
+///
+/// ```
+/// use mailring::job::Job;
+/// use mailring::stream::{Collect, Generator};
+/// use mailring::task::Engine;
+///
+/// let squares = Collect::new();
+/// Job::new("squares")
+///     .source("numbers", Generator::new(|index| index * index).count(5).per_second(10_000)?)
+///     .sink("collect", squares.clone())
+///     .run(&Engine::builder().threads(1).build()?)?;
+/// assert_eq!(squares.take(), [0, 1, 4, 9, 16]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a generator makes nothing before it is given to a job"]
+pub struct Generator<F> {
+    value: F,
+    count: u64,
+    rate: Option<Rate>,
+    behind_max: u64,
+}
+
+/// So many records in so many nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Rate {
+    records: u64,
+    per_ns: u64,
+}
+
+impl Rate {
+    /// When record number `index` is due, in nanoseconds, rounded up.
+    fn due_ns(self, index: u64) -> u64 {
+        let due = u128::from(index) * u128::from(self.per_ns);
+        u64::try_from(due.div_ceil(u128::from(self.records))).unwrap_or(u64::MAX)
+    }
+
+    /// How many records are due after `ns` nanoseconds: the first one is at once.
+    fn due_after(self, ns: u64) -> u64 {
+        let due = u128::from(ns) * u128::from(self.records) / u128::from(self.per_ns);
+        u64::try_from(due).map_or(u64::MAX, |due| due.saturating_add(1))
+    }
+}
+
+/// A generator cannot have such a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RateError {
+    /// So many records at once.
+    Records {
+        /// How many were asked for.
+        asked: u64,
+    },
+    /// In such a time.
+    Per {
+        /// What was asked for.
+        asked: Duration,
+    },
+}
+
+impl fmt::Display for RateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Records { asked } => write!(
+                f,
+                "a generator cannot make {asked} records in a time: 1 to {} are allowed",
+                Generator::<()>::RECORDS_MAX
+            ),
+            Self::Per { asked } => write!(
+                f,
+                "a generator's rate cannot be for a time of {asked:?}: 1 ns to {:?} are allowed",
+                Generator::<()>::PER_MAX
+            ),
+        }
+    }
+}
+
+impl core::error::Error for RateError {}
+
+impl<F> Generator<F> {
+    const RECORDS_MAX: u64 = 1_000_000_000_000;
+    /// A year and a day.
+    const PER_MAX: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+
+    /// A source of the values that `value` makes of 0, 1, 2 and so on.
+    ///
+    /// `value` is called on a task's thread: it must neither block nor take long.
+    pub fn new<T>(value: F) -> Self
+    where
+        F: FnMut(u64) -> T,
+    {
+        Self {
+            value,
+            count: u64::MAX,
+            rate: None,
+            behind_max: 0,
+        }
+    }
+
+    /// Makes `values` values in all subtasks together, and ends.
+    pub fn count(self, values: u64) -> Self {
+        Self {
+            count: values,
+            ..self
+        }
+    }
+
+    /// Makes `records` values a second, in all subtasks together, by the job's clock. See
+    /// [`rate`](Self::rate).
+    ///
+    /// # Errors
+    /// [`RateError`], unless there is at least one, and at most a million millions.
+    pub fn per_second(self, records: u64) -> Result<Self, RateError> {
+        self.rate(records, Duration::from_secs(1))
+    }
+
+    /// Makes `records` values in each `per`, in all subtasks together and evenly spread, by the job's
+    /// clock. The task is called at most once a millisecond, and makes all that is due then.
+    ///
+    /// One that has fallen behind, as behind slow operators, makes up for it as fast as it may, but for
+    /// no more than what was due in the last `per`; see [`behind_max`](Self::behind_max).
+    ///
+    /// # Errors
+    /// [`RateError`], unless there is at least one record, and at most a million millions, in a
+    /// nanosecond at least and a year at most.
+    pub fn rate(self, records: u64, per: Duration) -> Result<Self, RateError> {
+        if !(1..=Self::RECORDS_MAX).contains(&records) {
+            return Err(RateError::Records { asked: records });
+        }
+        let asked = per;
+        let per_ns = u64::try_from(per.as_nanos()).unwrap_or(0);
+        if per_ns == 0 || per > Self::PER_MAX {
+            return Err(RateError::Per { asked });
+        }
+        let rate = Some(Rate { records, per_ns });
+        Ok(Self {
+            rate,
+            behind_max: records,
+            ..self
+        })
+    }
+
+    /// Up to how many values it may be behind its rate, in all subtasks together, and makes up for; what
+    /// it is behind more is made up for never, and it goes on later at the same rate. Without this, as
+    /// many as [`rate`](Self::rate) or [`per_second`](Self::per_second) said, which is to be called
+    /// before.
+    pub fn behind_max(self, values: u64) -> Self {
+        Self {
+            behind_max: values,
+            ..self
+        }
+    }
+}
+
+impl<T, F> SourceFactory for Generator<F>
+where
+    T: 'static,
+    F: FnMut(u64) -> T + Clone + Send + 'static,
+{
+    type Out = T;
+    type Source = GeneratorSource<F>;
+
+    fn create(self, subtask: &Subtask) -> Result<Self::Source, BoxError> {
+        Ok(GeneratorSource {
+            value: self.value,
+            next: u64::from(subtask.index),
+            step: u64::from(subtask.parallelism),
+            count: self.count,
+            due: if self.rate.is_some() { 0 } else { u64::MAX },
+            schedule: self.rate.map(|rate| Schedule {
+                rate,
+                behind_max: self.behind_max,
+                begun_ns: 0,
+                start_ms: 0,
+                setting: None,
+            }),
+        })
+    }
+}
+
+/// See [`Generator`].
+#[derive(Debug)]
+pub struct GeneratorSource<F> {
+    value: F,
+    /// The number of the next value.
+    next: u64,
+    step: u64,
+    count: u64,
+    /// Values whose number is lower are due, as far as is known.
+    due: u64,
+    schedule: Option<Schedule>,
+}
+
+#[derive(Debug)]
+struct Schedule {
+    rate: Rate,
+    behind_max: u64,
+    /// When the first record was due, in nanoseconds since the job was started; later, where it is too
+    /// far behind.
+    begun_ns: u64,
+    /// When the job was started, in milliseconds since 1970-01-01 00:00.
+    start_ms: i64,
+    setting: Option<Setting>,
+}
+
+impl Schedule {
+    fn open(&mut self, setting: &Setting) {
+        // In this order: a moment that is computed of both is never too early.
+        self.begun_ns = setting.since_start_ns();
+        let since_ms = i64::try_from(self.begun_ns / 1_000_000).unwrap_or(i64::MAX);
+        self.start_ms = setting.now_ms().saturating_sub(since_ms);
+        self.setting = Some(setting.clone());
+    }
+
+    /// Values whose number is lower are due; has the task called when number `next` is.
+    fn look(&mut self, next: u64) -> u64 {
+        let Some(setting) = &self.setting else {
+            return 0;
+        };
+        let now_ns = setting.since_start_ns();
+        let mut due = self.rate.due_after(now_ns.saturating_sub(self.begun_ns));
+        let behind = due.saturating_sub(next);
+        if behind > self.behind_max {
+            // As if it had begun when just this much were due now.
+            due = next.saturating_add(self.behind_max.max(1));
+            self.begun_ns = now_ns.saturating_sub(self.rate.due_ns(due - 1));
+        }
+        if due <= next {
+            let due_ns = self.begun_ns.saturating_add(self.rate.due_ns(next));
+            let due_ms = i64::try_from(due_ns.div_ceil(1_000_000)).unwrap_or(i64::MAX);
+            setting.wake_at(self.start_ms.saturating_add(due_ms));
+        }
+        due
+    }
+}
+
+impl<T, F: FnMut(u64) -> T> Source for GeneratorSource<F> {
+    type Out = T;
+
+    fn open(&mut self, setting: &Setting) -> Outcome {
+        if let Some(schedule) = &mut self.schedule {
+            schedule.open(setting);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn poll(&mut self) -> Result<Polled<T>, BoxError> {
+        if self.next >= self.count {
+            return Ok(Polled::End);
+        }
+        if self.next >= self.due
+            && let Some(schedule) = &mut self.schedule
+        {
+            self.due = schedule.look(self.next);
+            if self.next >= self.due {
+                return Ok(Polled::Pending);
+            }
+        }
+        let value = (self.value)(self.next);
+        self.next = self.next.saturating_add(self.step);
+        Ok(Polled::Record(Record::new(value)))
+    }
+}
