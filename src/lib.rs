@@ -14,7 +14,10 @@
 //!   [`MailboxProcessor`](processor::MailboxProcessor), [`Executor`](processor::Executor),
 //!   [`Timer`](processor::Timer), [`Suspension`](processor::Suspension);
 //! - [`task`]: pinned threads that each drive many owners: [`Engine`](task::Engine),
-//!   [`TaskHandle`](task::TaskHandle), [`Placement`](task::Placement), [`IoPool`](task::IoPool).
+//!   [`TaskHandle`](task::TaskHandle), [`Placement`](task::Placement), [`IoPool`](task::IoPool);
+//! - `stream` (feature `stream`): single-threaded dataflow on a task: elements, channels, operators,
+//!   watermarks, keyed state;
+//! - `job` (feature `stream`): streams written down, and run by an engine's tasks.
 //!
 //! Each layer imports only from those before it.
 //!
@@ -65,6 +68,6 @@ pub mod model;
 pub use sync::{Bell, Clock, Cpus, ManualClock, SystemClock};
 
 /// The README's code is compiled and run with the documentation's.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "stream"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
