@@ -57,14 +57,15 @@ impl Wake for Call {
     }
 }
 
-/// Starts the one thread that looks after the job.
+/// Starts the thread that looks after the job, and beside it those that subtasks have for themselves.
 fn master(
     graph: &Graph,
     clock: &SharedClock,
     origin: Origin,
+    own_threads: usize,
 ) -> Result<(Engine, TaskHandle<Master>), JobError> {
     let engine = Engine::builder()
-        .threads(1)
+        .threads(1 + own_threads)
         .placement(Placement::Unpinned)
         .name(format!("{}-master", graph.name))
         .clock(clock.clone())
@@ -72,7 +73,8 @@ fn master(
         .map_err(JobError::Master)?;
     let name: Box<str> = graph.name.as_str().into();
     let clock = clock.clone();
-    let spawned = engine.task("job-master").try_spawn(move |cx| {
+    let task = engine.task("job-master").on_thread(0);
+    let spawned = task.try_spawn(move |cx| {
         let marker = cx.marker("task ended", move |master: &mut Master| {
             master.task_ended(clock.now().saturating_duration_since(origin.at));
         })?;
@@ -91,12 +93,21 @@ pub(super) fn start(graph: &Graph, engine: &EngineHandle) -> Result<JobHandle, J
     let planned = plan(graph)?;
     let mut deployments = deployments(graph, &planned)?;
     let clock = engine.clock().ok_or(JobError::ShutDown)?;
-    let needed: usize = deployments.iter().map(Vec::len).sum();
+    let has_own_threads = |vertex: usize| graph.with_own_threads.contains(&planned[vertex].id);
+    let subtasks: usize = deployments.iter().map(Vec::len).sum();
+    let of_own_threads = deployments.iter().enumerate();
+    let own_threads: usize = of_own_threads
+        .filter(|(vertex, _)| has_own_threads(*vertex))
+        .map(|(_, of_vertex)| of_vertex.len())
+        .sum();
+    let needed = subtasks - own_threads;
     if let Some(free) = engine.free_slots().filter(|&free| free < needed) {
         return Err(JobError::TooFewSlots { needed, free });
     }
     let origin = origin(graph, &clock);
-    let (own_engine, master) = master(graph, &clock, origin)?;
+    let (own_engine, master) = master(graph, &clock, origin, own_threads)?;
+    let beside = own_engine.handle();
+    let mut free_beside = 1..1 + own_threads;
     let threads = engine.thread_count().max(1);
     let mut handle = JobHandle {
         name: graph.name.as_str().into(),
@@ -109,9 +120,12 @@ pub(super) fn start(graph: &Graph, engine: &EngineHandle) -> Result<JobHandle, J
     // By the place of their first subtask, vertices take the threads in turn.
     let firsts: Vec<usize> = deployments
         .iter()
-        .scan(0, |next, of_vertex| {
+        .enumerate()
+        .scan(0, |next, (vertex, of_vertex)| {
             let first = *next;
-            *next += of_vertex.len();
+            if !has_own_threads(vertex) {
+                *next += of_vertex.len();
+            }
             Some(first)
         })
         .collect();
@@ -120,9 +134,14 @@ pub(super) fn start(graph: &Graph, engine: &EngineHandle) -> Result<JobHandle, J
         let vertex = planned[index].vertex;
         let first = vertex.draft.thread.unwrap_or(firsts[index]);
         for (subtask, deployment) in of_vertex.drain(..).enumerate().rev() {
+            let own_thread = match has_own_threads(index) {
+                true => free_beside.next(),
+                false => None,
+            };
+            let engine = own_thread.map_or(engine, |_| &beside);
             let place = Place {
                 name: task_name(deployment.subtask()),
-                thread: (first + subtask) % threads,
+                thread: own_thread.unwrap_or((first + subtask) % threads),
                 attempt: graph.settings.attempt,
             };
             let spawned = spawn(engine, &place, deployment, origin, (vertex.body)());
@@ -130,7 +149,9 @@ pub(super) fn start(graph: &Graph, engine: &EngineHandle) -> Result<JobHandle, J
                 Ok(member) => handle.members.push(member),
                 // The handle cancels what was spawned.
                 Err(SpawnError::NoSlot { .. }) => {
-                    let free = handle.members.len() + engine.free_slots().unwrap_or(0);
+                    let without_slot = own_threads - free_beside.len();
+                    let with_slot = handle.members.len() - without_slot;
+                    let free = with_slot + engine.free_slots().unwrap_or(0);
                     return Err(JobError::TooFewSlots { needed, free });
                 }
                 Err(SpawnError::ShutDown) => return Err(JobError::ShutDown),

@@ -75,6 +75,8 @@ pub(super) struct Graph {
     pub(super) edges: Vec<Edge>,
     /// Vertices that take streams of other jobs.
     pub(super) faults: Vec<String>,
+    /// Vertices whose subtasks have threads of their own, which are none of the engine's.
+    pub(super) with_own_threads: Vec<VertexId>,
 }
 
 /// The graph, as the streams of a job share it.

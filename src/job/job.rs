@@ -33,6 +33,7 @@ impl Job {
             vertices: Vec::new(),
             edges: Vec::new(),
             faults: Vec::new(),
+            with_own_threads: Vec::new(),
         }))))
     }
 
@@ -116,7 +117,12 @@ impl Job {
     /// Begins a stream with a source, such as [`FromIter`](crate::stream::FromIter). It has one subtask,
     /// unless [`Stream::parallelism`] says otherwise.
     pub fn source<F: SourceFactory>(&self, name: &str, sources: F) -> Stream<FromSource<F>> {
-        Stream::new(self.graph.clone(), name, FromSource(sources)).parallelism(1)
+        let stream = Stream::new(self.graph.clone(), name, FromSource(sources)).parallelism(1);
+        if F::NEEDS_OWN_THREAD {
+            let mut graph = self.graph.0.borrow_mut();
+            graph.with_own_threads.push(stream.vertex);
+        }
+        stream
     }
 
     /// Starts the job on an engine's threads and waits for its end.
@@ -131,7 +137,8 @@ impl Job {
     /// Starts the job on an engine's threads.
     ///
     /// Every subtask is a task of the engine, called `job/vertex/subtask`. Where the engine has slots,
-    /// each takes one. One more thread, without a core of its own, looks after the job.
+    /// each takes one. One more thread, without a core of its own, looks after the job; and each subtask
+    /// of a [`LegacySource`](crate::stream::LegacySource) has a thread like that, and no slot.
     ///
     /// # Errors
     /// [`JobError`]; nothing of the job is left then.
