@@ -310,6 +310,8 @@ fn all_are_there_in_order() {
         "mailring-alone",
         "tokio-task",
         "kameo-actor",
+        "mailring-job",
+        "mailring-no-letters",
         "hand-loop",
         "crossbeam-threads",
         "crossbeam-batched",

@@ -9,12 +9,20 @@ pub(crate) const LITTLE_PIPELINE: [&str; 4] = ["pipeline", "--records=2000", "--
 #[test]
 fn each_goes_through_each_part_of_pipeline() {
     let all = little(&[&LITTLE_PIPELINE[..], &["--keys=64"]].concat());
-    let cases: [(&str, &[&str]); 5] = [
-        ("chained 1 1", &["hand-loop"]),
-        ("hop 1 1", &["crossbeam-threads", "crossbeam-batched"]),
-        ("keyed-1 1 1", &["hand-loop", "timely"]),
-        ("keyed-2 1 1", &["hand-loop", "timely"]),
-        ("flights 1 1", &["hand-loop"]),
+    let keyed = ["mailring-job", "hand-loop", "timely"];
+    let cases: [(&str, &[&str]); 6] = [
+        ("chained 1 1", &["mailring-job", "hand-loop"]),
+        (
+            "hop 1 1",
+            &["mailring-job", "crossbeam-threads", "crossbeam-batched"],
+        ),
+        ("keyed-1 1 1", &keyed),
+        ("keyed-2 1 1", &keyed),
+        (
+            "keyed-letters 1 1",
+            &["mailring-job", "mailring-no-letters"],
+        ),
+        ("flights 1 1", &["mailring-job", "hand-loop"]),
     ];
     assert_eq!(parts(&all), expected(&cases));
     for one in &all {
@@ -30,6 +38,7 @@ fn each_goes_through_each_part_of_pipeline() {
             (one["keys"].as_u64(), one["rate_per_s"].as_u64()),
             (keys, rate)
         );
+        assert!(one["ratio"]["of"] == "mailring-job" || one["subject"] == "mailring-job");
         assert_eq!(one["rounds"].as_array().expect("rounds").len(), 2);
         let median = one["median"].as_f64().expect("a figure");
         let per_s = one["per_s"].as_f64().expect("a figure");

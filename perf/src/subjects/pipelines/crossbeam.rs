@@ -52,7 +52,7 @@ fn hop<T: Send>(
 
 impl Owner for Threads {
     const NAME: &'static str = "crossbeam-threads";
-    const ABOUT: &'static str = "two threads, crossbeam-channel, one record a send";
+    const ABOUT: &'static str = "two threads, one record a send";
     const PACKAGE: &'static str = "crossbeam-channel";
     const ROLE: Role = Role::Pipeline;
     const WORKLOADS: &'static [Workload] = &[Workload::Pipeline];
@@ -79,7 +79,7 @@ impl Owner for Threads {
 
 impl Owner for Batched {
     const NAME: &'static str = "crossbeam-batched";
-    const ABOUT: &'static str = "the same with vectors of 256 records";
+    const ABOUT: &'static str = "two threads, vectors of 256 records";
     const PACKAGE: &'static str = "crossbeam-channel";
     const ROLE: Role = Role::Pipeline;
     const WORKLOADS: &'static [Workload] = &[Workload::Pipeline];

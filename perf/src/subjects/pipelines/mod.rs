@@ -2,6 +2,7 @@
 
 mod crossbeam;
 mod hand_loop;
+mod mailring;
 mod timely;
 
 use super::owners::measured;
@@ -10,6 +11,8 @@ use crate::registry::Registry;
 /// All of them besides what is there.
 pub(super) fn with_all(registry: Registry) -> Registry {
     registry
+        .with_measured(measured::<mailring::MailringJob>())
+        .with_measured(measured::<mailring::NoLetters>())
         .with_measured(measured::<hand_loop::HandLoop>())
         .with_measured(measured::<crossbeam::Threads>())
         .with_measured(measured::<crossbeam::Batched>())

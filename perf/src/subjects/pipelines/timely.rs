@@ -115,7 +115,7 @@ fn keyed(site: &Site, asked: Keyed) -> Result<Ran<Totals>, NoThread> {
 
 impl Owner for Timely {
     const NAME: &'static str = "timely";
-    const ABOUT: &'static str = "timely dataflow, a worker a thread, exchange by key";
+    const ABOUT: &'static str = "workers on threads, exchange by key";
     const PACKAGE: &'static str = "timely";
     const ROLE: Role = Role::Pipeline;
     const WORKLOADS: &'static [Workload] = &[Workload::Pipeline];

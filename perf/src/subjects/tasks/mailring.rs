@@ -1,6 +1,7 @@
 //! Our engine: tasks on its pinned threads, with mails, which are closures stored in place.
 
 use super::Owner;
+use super::engine::{built, end, engine};
 use crate::case::{Case, Part, Workload};
 use crate::measure::{Effort, NoThread, Reading, Site, mail, spawn, tasks};
 use crate::owner::{self, Owned, Poster, Serving};
@@ -8,50 +9,14 @@ use crate::registry::{Role, RoundError};
 use crate::tasks::{Answering, Asking, Lives, Player, Seats, Tasks};
 use mailring::letter::Mail;
 use mailring::mailbox::Sender;
-use mailring::task::{
-    BuildError, CpuSet, Engine, EngineBuilder, OnPinFailure, Placement, Shutdown, SpawnError,
-    TaskHandle,
-};
+use mailring::task::{Engine, SpawnError, TaskHandle};
 use mailring::wait::BusySpin;
 use std::thread;
-use std::time::Duration;
 
 pub(super) struct MailringTask;
 
 /// The same without the idle tasks.
 pub(super) struct Alone;
-
-/// An engine with so many threads on the first CPUs; where these are too few for all threads that
-/// run, wherever the system likes among them.
-fn engine(site: &Site, case: &Case, threads: usize) -> EngineBuilder {
-    let cpus = site.cpus.numbers();
-    let placement = match site.cpus.crowded(case.threads()) {
-        true => Placement::Set(cpus.iter().copied().collect::<CpuSet>()),
-        false => Placement::Each(cpus[..threads].to_vec()),
-    };
-    Engine::builder()
-        .placement(placement)
-        .threads(threads)
-        .on_pin_failure(OnPinFailure::Ignore)
-        .tasks_max(case.idle_tasks.unwrap_or(0) + BESIDE)
-}
-
-/// Tasks of a thread beside those that are idle.
-const BESIDE: usize = 8;
-
-fn built(builder: EngineBuilder) -> Result<Engine, NoThread> {
-    builder.build().map_err(|error| match error {
-        BuildError::Thread { error, .. } => NoThread::of(&error),
-        other => panic!("CPUs that this process may use, and few tasks: {other}"),
-    })
-}
-
-/// Ends an engine whose tasks have ended, or have nothing to do.
-fn end(engine: &Engine) {
-    let ended = engine.shutdown(Shutdown::drain_within(Duration::from_secs(60)));
-    let report = ended.expect("no task is stuck");
-    assert!(report.is_clean(), "no mail fails");
-}
 
 fn finished<O: 'static>(task: &TaskHandle<O>) {
     let outcome = task.join().expect("another thread runs it");

@@ -1,6 +1,7 @@
 //! Who runs tasks: our engine, and what others would take for one, each on pinned threads.
 
 mod awake;
+pub(super) mod engine;
 mod kameo;
 mod mailring;
 mod tokio;
