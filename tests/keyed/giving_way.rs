@@ -129,6 +129,26 @@ fn scenario_90_in_processing_time_too() {
 }
 
 #[test]
+fn no_other_wake_is_asked_for_while_timers_are_left_over() {
+    let mut harness = harness();
+    for key in 0..3 {
+        ask(&mut harness, key, Ask::SetTwice(PROCESSING, 50, 5));
+    }
+    harness.interrupt_after(0);
+    let progress = harness.move_time_to(50).expect("it gives way");
+    assert_eq!(progress, Progress::Unfinished);
+    // Asked to wake at once, the operator would be called here again.
+    let progress = harness.move_time_to(50).expect("nothing fires");
+    assert_eq!(progress, Progress::Done);
+    assert_eq!(fired(&mut harness).len(), 1);
+    harness.interrupt_never();
+    assert_eq!(harness.advance().expect("it goes on"), Progress::Done);
+    assert_eq!(fired(&mut harness).len(), 2);
+    let _ = harness.move_time_to(55).expect("the others fire");
+    assert_eq!(fired(&mut harness).len(), 3);
+}
+
+#[test]
 fn firing_waits_for_room() {
     let mut harness = harness();
     with_timers(&mut harness, 10);

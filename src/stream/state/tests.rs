@@ -191,6 +191,12 @@ fn a_write_copies_the_group_it_is_in_alone_and_only_while_a_snapshot_shares_it()
 }
 
 #[test]
+fn of_entries_of_one_key_a_snapshot_keeps_the_last() {
+    let snapshot = TableSnapshot::from_entries([(1_u8, 'a'), (2, 'b'), (1, 'c')], GROUPS);
+    assert_eq!(frozen(&snapshot), BTreeMap::from([(1, 'c'), (2, 'b')]));
+}
+
+#[test]
 fn a_snapshot_is_read_by_key_group_and_may_go_to_another_thread() {
     fn sent<T: Send + Sync + 'static>(value: T) -> T {
         value

@@ -151,6 +151,28 @@ proptest! {
     }
 }
 
+proptest! {
+    #[test]
+    fn many_timers_of_one_group_stay_in_order_while_others_are_deleted(
+        times in proptest::collection::vec(0..1_000_i64, 1..200),
+        deleted in proptest::collection::vec(any::<prop::sample::Index>(), 0..60),
+    ) {
+        let only = KeyGroupRange::of_subtask(0, 1, 1);
+        let key = CurrentKey::new(0_u8, &only).expect("there is one group");
+        let mut timers = TimerQueue::new(only);
+        let mut model = BTreeSet::new();
+        for &at_ms in &times {
+            prop_assert_eq!(timers.register(&key, 0_u8, at_ms), model.insert(at_ms));
+        }
+        for index in deleted {
+            let at_ms = *index.get(&times);
+            prop_assert_eq!(timers.delete(&key, 0, at_ms), model.remove(&at_ms));
+        }
+        let fired = core::iter::from_fn(|| timers.pop_due(i64::MAX)).map(|timer| timer.at_ms);
+        prop_assert!(fired.eq(model));
+    }
+}
+
 #[test]
 fn timers_of_one_key_and_time_fire_in_the_order_they_were_registered() {
     let mut timers = TimerQueue::new(range(0, 1));
