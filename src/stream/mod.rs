@@ -3,6 +3,8 @@
 mod aggregate;
 mod body;
 mod channel;
+#[cfg(feature = "csv")]
+mod csv_error;
 mod deployment;
 mod element;
 mod gate;
@@ -36,8 +38,12 @@ mod timers;
 mod watermark;
 mod window;
 
-pub use aggregate::{AggregateFunction, Count, CountAndSum, Counted, Fold, Max, Min, Reduce, Sum, Summand};
+pub use aggregate::{
+    AggregateFunction, Count, CountAndSum, Counted, Fold, Max, Min, Reduce, Sum, Summand,
+};
 pub use channel::{ChannelState, Codec, InputChannel, ResumeError};
+#[cfg(feature = "csv")]
+pub use csv_error::CsvError;
 pub use deployment::{Deployment, EdgeId};
 pub use element::{
     CheckpointBarrier, CheckpointId, Element, Event, LatencyMarker, Record, StopMode, Watermark,
@@ -49,7 +55,8 @@ pub use induced::{Induced, InducedCheckpoints};
 pub use inputs::{InputSelection, NothingSelected, TooManyInputs, TwoInputOperator};
 pub use key_group::{Key, KeyGroupRange, hash_of, key_group_of, subtask_of};
 pub use keyed::{
-    Keyed, KeyedAggregate, KeyedCoProcess, KeyedCoProcessFunction, KeyedContext, KeyedProcess, KeyedProcessFunction, KeyedReduce, NotOpen,
+    Keyed, KeyedAggregate, KeyedCoProcess, KeyedCoProcessFunction, KeyedContext, KeyedProcess,
+    KeyedProcessFunction, KeyedReduce, NotOpen,
 };
 pub use link::{Link, LinkFactory};
 pub use operator::Operator;
@@ -60,9 +67,13 @@ pub use partitioner::{Broadcast, ByKey, Custom, Forward, Partitioner, Rebalance,
 pub use report::{Latency, OperatorReport, Reports, TaskReport};
 pub use setting::{Setting, Subtask};
 pub use sink::{Sink, SinkFactory};
-pub use sinks::{Call, Collect, Collecting, Discard};
+pub use sinks::{Call, CallRecord, Collect, Collecting, Discard};
+#[cfg(feature = "csv")]
+pub use sinks::{CsvSink, CsvWriter, csv_sink};
 pub use source::{Polled, Source, SourceFactory, Stopping};
 pub use source_harness::SourceHarness;
+#[cfg(feature = "csv")]
+pub use sources::{CsvReader, CsvSource, FromRow, csv_source};
 pub use sources::{
     FeedError, FeedReader, FeedSource, Feeder, FromIter, Generator, GeneratorSource, HoldTooLong,
     IterSource, LegacyReader, LegacySource, RateError, SourceContext, SourceFunction, SourceHold,

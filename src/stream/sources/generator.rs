@@ -26,7 +26,7 @@ use core::time::Duration;
 /// assert_eq!(squares.take(), [0, 1, 4, 9, 16]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[must_use = "a generator makes nothing before it is given to a job"]
 pub struct Generator<F> {
     value: F,
@@ -189,6 +189,16 @@ where
                 setting: None,
             }),
         })
+    }
+}
+
+impl<F> fmt::Debug for Generator<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Generator")
+            .field("count", &self.count)
+            .field("rate", &self.rate)
+            .field("behind_max", &self.behind_max)
+            .finish_non_exhaustive()
     }
 }
 

@@ -89,7 +89,7 @@ pub trait SourceFunction: Send + Sync + 'static {
     fn run(&self, context: &mut SourceContext<Self::Out, Self::State>) -> Outcome;
 
     /// Has [`run`](Self::run) end soon: called at most once, by another thread, when the source was
-    /// stopped or its task ends. [`SourceContext::is_running`] says no by then; what is left to do here
+    /// stopped or its task ends before the loop. [`SourceContext::is_running`] says no by then; what is left to do here
     /// is to break a wait inside the loop, such as by a shutdown of its socket.
     fn cancel(&self) {}
 }
@@ -154,6 +154,7 @@ pub struct LegacyReader<F: SourceFunction> {
     running: Option<Running<F::Out>>,
     /// Elements that were taken out and not given on.
     taken: std::vec::IntoIter<Polled<F::Out>>,
+    /// Or there is nothing to cancel any more.
     is_canceled: bool,
 }
 
@@ -238,7 +239,7 @@ impl<F: SourceFunction> Source for LegacyReader<F> {
         let Some(Running { outbox, thread }) = self.running.take() else {
             return Ok(());
         };
-        outbox.close();
+        self.is_canceled |= outbox.close();
         // The loop is waited for whatever becomes of this.
         let canceled = catch_unwind(AssertUnwindSafe(|| self.cancel()));
         thread.join();

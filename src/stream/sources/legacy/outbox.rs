@@ -32,6 +32,7 @@ pub(super) struct Outbox<T> {
 struct Inner<T> {
     elements: Vec<Polled<T>>,
     ended: Option<Outcome>,
+    has_ended: bool,
     /// The task has found nothing, and is to be woken.
     is_awaited: bool,
     /// The loop has found no room, and is to be told.
@@ -49,6 +50,7 @@ impl<T> Outbox<T> {
             inner: Mutex::new(Inner {
                 elements: Vec::new(),
                 ended: None,
+                has_ended: false,
                 is_awaited: false,
                 is_room_awaited: false,
                 is_closed: false,
@@ -117,6 +119,7 @@ impl<T> Outbox<T> {
         };
         let mut inner = self.inner.lock();
         inner.ended = Some(outcome);
+        inner.has_ended = true;
         let is_awaited = mem::take(&mut inner.is_awaited);
         drop(inner);
         if is_awaited {
@@ -151,14 +154,16 @@ impl<T> Outbox<T> {
         let _again = self.stopped.set(());
     }
 
-    /// Takes nothing any more, and lets nobody wait.
-    pub(super) fn close(&self) {
+    /// Takes nothing any more, and lets nobody wait; whether the loop has ended.
+    pub(super) fn close(&self) -> bool {
         self.stop();
         let mut inner = self.inner.lock();
         inner.is_closed = true;
+        let has_ended = inner.has_ended;
         let lost = mem::take(&mut inner.elements);
         drop(inner);
         self.room.close();
         drop(lost);
+        has_ended
     }
 }

@@ -1,0 +1,291 @@
+//! The rows of a file of comma-separated values.
+
+use crate::letter::{BoxError, Outcome};
+use crate::stream::csv_error::CsvError;
+use crate::stream::element::Record;
+use crate::stream::setting::{Setting, Subtask};
+use crate::stream::source::{Polled, Source, SourceFactory};
+use core::fmt;
+use core::marker::PhantomData;
+use core::task::Waker;
+use csv::{ByteRecord, Reader, ReaderBuilder};
+use serde::de::DeserializeOwned;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// A source of what `to_record` makes of each row of the file at `path`, without timestamps, whose first
+/// line is the columns' names. A row is deserialized by `serde` into the type that `to_record` takes:
+/// a structure by its fields' names. What it makes is an [`Option`], where `None` leaves a row out, or
+/// a [`Result`], whose error fails the job as a row that is malformed does.
+///
+/// With several subtasks, each takes the rows whose number is its own, modulo how many there are; each
+/// reads all of the file for that.
+///
+/// The file is read by the subtask's thread, 64 KiB at a time, and that blocks it: for a moment where
+/// the file is on a disk of its own machine. It is not for pipes or slow networks.
+///
+/// # Errors
+/// [`CsvError::File`] where the file cannot be opened. Rows are looked at when the job runs.
+///
+/// ```
+/// use mailring::job::Job;
+/// use mailring::stream::{Collect, csv_source};
+/// use mailring::task::Engine;
+///
+/// #[derive(serde::Deserialize)]
+/// struct Row {
+///     city: String,
+///     people: u32,
+/// }
+///
+/// # let folder = std::env::temp_dir().join(format!("csv-source-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// # let path = folder.join("cities.csv");
+/// std::fs::write(&path, "city,people\nUlm,126405\nKiel,246243\n")?;
+/// let large = Collect::new();
+/// Job::new("large")
+///     .source("cities", csv_source(&path, |row: Row| (row.people > 200_000).then_some(row.city))?)
+///     .sink("collect", large.clone())
+///     .run(&Engine::builder().threads(1).build()?)?;
+/// assert_eq!(large.take(), ["Kiel"]);
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn csv_source<R, M, F>(
+    path: impl AsRef<Path>,
+    to_record: F,
+) -> Result<CsvSource<R, F>, CsvError>
+where
+    R: DeserializeOwned + 'static,
+    M: FromRow,
+    F: FnMut(R) -> M + Clone + Send + 'static,
+{
+    let path = path.as_ref();
+    let file = File::open(path).and_then(|file| file.metadata());
+    match file {
+        Ok(found) if found.is_dir() => {
+            let error = std::io::ErrorKind::IsADirectory.into();
+            Err(CsvError::file(path, "open", error))
+        }
+        Ok(_) => Ok(CsvSource {
+            path: path.to_owned(),
+            to_record,
+            delimiter: b',',
+            has_names: true,
+            rows: PhantomData,
+        }),
+        Err(error) => Err(CsvError::file(path, "open", error)),
+    }
+}
+
+/// What is made of a row: an [`Option`] or a [`Result`].
+pub trait FromRow {
+    /// What records are of.
+    type Out: 'static;
+
+    /// The record's value; `None`: the row is left out.
+    ///
+    /// # Errors
+    /// Why the row is refused.
+    fn into_value(self) -> Result<Option<Self::Out>, BoxError>;
+}
+
+impl<T: 'static> FromRow for Option<T> {
+    type Out = T;
+
+    #[inline]
+    fn into_value(self) -> Result<Self, BoxError> {
+        Ok(self)
+    }
+}
+
+impl<T: 'static, E: Into<BoxError>> FromRow for Result<T, E> {
+    type Out = T;
+
+    #[inline]
+    fn into_value(self) -> Result<Option<T>, BoxError> {
+        self.map(Some).map_err(Into::into)
+    }
+}
+
+/// A source of the rows of a file; [`csv_source`] makes it.
+#[must_use = "a source makes nothing before it is given to a job"]
+pub struct CsvSource<R, F> {
+    path: PathBuf,
+    to_record: F,
+    delimiter: u8,
+    has_names: bool,
+    rows: PhantomData<fn() -> R>,
+}
+
+impl<R, F> CsvSource<R, F> {
+    /// What is between two fields, instead of a comma.
+    pub fn delimiter(self, delimiter: u8) -> Self {
+        Self { delimiter, ..self }
+    }
+
+    /// The first line is a row as well: rows are deserialized by the order of their fields.
+    pub fn without_names(self) -> Self {
+        Self {
+            has_names: false,
+            ..self
+        }
+    }
+}
+
+impl<R, F: Clone> Clone for CsvSource<R, F> {
+    fn clone(&self) -> Self {
+        Self {
+            path: self.path.clone(),
+            to_record: self.to_record.clone(),
+            rows: PhantomData,
+            ..*self
+        }
+    }
+}
+
+impl<R, F> fmt::Debug for CsvSource<R, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CsvSource")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<R, M, F> SourceFactory for CsvSource<R, F>
+where
+    R: DeserializeOwned + 'static,
+    M: FromRow + 'static,
+    F: FnMut(R) -> M + Clone + Send + 'static,
+{
+    type Out = M::Out;
+    type Source = CsvReader<R, F>;
+
+    fn create(self, subtask: &Subtask) -> Result<Self::Source, BoxError> {
+        let Self {
+            path,
+            to_record,
+            delimiter,
+            has_names,
+            ..
+        } = self;
+        let file = File::open(&path).map_err(|error| CsvError::file(&path, "open", error))?;
+        let mut reader = ReaderBuilder::new()
+            .delimiter(delimiter)
+            .has_headers(has_names)
+            .buffer_capacity(1 << 16)
+            .from_reader(file);
+        let row = ByteRecord::new();
+        let names = match has_names {
+            true => match reader.byte_headers() {
+                Ok(names) => Some(names.clone()),
+                Err(error) => {
+                    return Err(CsvError::row(&path, error, &row, &ByteRecord::new()).into());
+                }
+            },
+            false => None,
+        };
+        Ok(CsvReader {
+            path,
+            to_record,
+            reader,
+            names,
+            row,
+            skip: u64::from(subtask.index),
+            between: u64::from(subtask.parallelism) - 1,
+            waker: Waker::noop().clone(),
+            rows: PhantomData,
+        })
+    }
+}
+
+/// See [`csv_source`].
+pub struct CsvReader<R, F> {
+    path: PathBuf,
+    to_record: F,
+    reader: Reader<File>,
+    names: Option<ByteRecord>,
+    row: ByteRecord,
+    /// How many rows of other subtasks come before the next of this one.
+    skip: u64,
+    between: u64,
+    waker: Waker,
+    rows: PhantomData<fn() -> R>,
+}
+
+impl<R, M, F> CsvReader<R, F>
+where
+    R: DeserializeOwned,
+    M: FromRow,
+    F: FnMut(R) -> M,
+{
+    /// How many rows are read at most for one record.
+    const ROWS_MAX: usize = 256;
+
+    fn failed(&self, error: csv::Error) -> CsvError {
+        let no_names = ByteRecord::new();
+        let names = self.names.as_ref().unwrap_or(&no_names);
+        CsvError::row(&self.path, error, &self.row, names)
+    }
+
+    /// Reads the next row; whether there is one.
+    fn read(&mut self) -> Result<bool, CsvError> {
+        let read = self.reader.read_byte_record(&mut self.row);
+        read.map_err(|error| self.failed(error))
+    }
+
+    /// What the row makes that was read last.
+    fn value(&mut self) -> Result<Option<M::Out>, CsvError> {
+        let row: R = match self.row.deserialize(self.names.as_ref()) {
+            Ok(row) => row,
+            Err(error) => return Err(self.failed(error)),
+        };
+        let value = (self.to_record)(row).into_value();
+        value.map_err(|source| CsvError::Refused {
+            path: self.path.clone(),
+            line: self.row.position().map_or(0, csv::Position::line),
+            source,
+        })
+    }
+}
+
+impl<R, M, F> Source for CsvReader<R, F>
+where
+    R: DeserializeOwned,
+    M: FromRow,
+    F: FnMut(R) -> M,
+{
+    type Out = M::Out;
+
+    fn open(&mut self, setting: &Setting) -> Outcome {
+        self.waker = setting.waker();
+        Ok(())
+    }
+
+    fn poll(&mut self) -> Result<Polled<M::Out>, BoxError> {
+        for _ in 0..Self::ROWS_MAX {
+            if !self.read()? {
+                return Ok(Polled::End);
+            }
+            if self.skip > 0 {
+                self.skip -= 1;
+                continue;
+            }
+            self.skip = self.between;
+            if let Some(value) = self.value()? {
+                return Ok(Polled::Record(Record::new(value)));
+            }
+        }
+        // Letters come first, and then it goes on.
+        self.waker.wake_by_ref();
+        Ok(Polled::Pending)
+    }
+}
+
+impl<R, F> fmt::Debug for CsvReader<R, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CsvReader")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
+}
