@@ -1,5 +1,6 @@
 //! Chains: operators composed by type, so that a chained record is a function call.
 
+use super::closing::close_one;
 use super::element::{Event, LatencyMarker, Record, Watermark, WatermarkStatus};
 use super::operator::Operator;
 use super::output::{Output, Progress, Readiness};
@@ -200,10 +201,7 @@ impl<In, Op: Operator<In>, Next: Link<Op::Out>> Link<In> for Chained<In, Op, Nex
 
     fn close(&mut self, failed: &mut Outcome) {
         self.next.get_mut().close(failed);
-        let closed = self.operator.close();
-        if failed.is_ok() {
-            *failed = closed;
-        }
+        close_one(failed, || self.operator.close());
     }
 
     fn report(&self, reports: &mut Reports) {

@@ -3,6 +3,7 @@
 mod aggregate;
 mod body;
 mod channel;
+mod closing;
 #[cfg(feature = "csv")]
 mod csv_error;
 mod deployment;

@@ -1,5 +1,6 @@
 //! The end of a chain that leaves the job.
 
+use super::closing::close_one;
 use super::deployment::Deployment;
 use super::element::{Event, LatencyMarker, Record, Watermark, WatermarkStatus};
 use super::link::{Link, LinkFactory};
@@ -146,10 +147,7 @@ impl<T, S: Sink<T>> Link<T> for SinkLink<T, S> {
     }
 
     fn close(&mut self, failed: &mut Outcome) {
-        let closed = self.sink.close();
-        if failed.is_ok() {
-            *failed = closed;
-        }
+        close_one(failed, || self.sink.close());
     }
 
     fn report(&self, reports: &mut Reports) {

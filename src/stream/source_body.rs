@@ -1,6 +1,7 @@
 //! The task that begins a job: a source and its chain.
 
 use super::body::{Body, InputReport, InputStatus, Turn};
+use super::closing::close_one;
 use super::element::{Event, LatencyMarker, StopMode, Watermark};
 use super::link::Link;
 use super::output::{Output, Readiness};
@@ -196,10 +197,7 @@ impl<S: Source, L: Link<S::Out>> Body for SourceBody<S, L> {
             return;
         }
         self.link().close(failed);
-        let closed = self.source.close();
-        if failed.is_ok() {
-            *failed = closed;
-        }
+        close_one(failed, || self.source.close());
     }
 
     fn elements(&self) -> u64 {
