@@ -39,12 +39,15 @@ impl Seen {
 #[derive(Clone)]
 pub(super) struct Stage(Rc<Shared>);
 
+/// Called with the value of each record.
+type OnRecord = Box<dyn FnMut(u64) -> Outcome>;
+
 struct Shared {
     seen: RefCell<Vec<Seen>>,
     /// How many more records there is room for.
     room: Cell<usize>,
     room_waker: RefCell<Option<Waker>>,
-    on_record: RefCell<Option<Box<dyn FnMut(u64) -> Outcome>>>,
+    on_record: RefCell<Option<OnRecord>>,
     on_flush: RefCell<Option<Box<dyn FnOnce()>>>,
     selection: Cell<InputSelection>,
     executor: RefCell<Option<Executor<StreamTask>>>,
