@@ -54,6 +54,9 @@ impl Surroundings for ByHand {
     }
 }
 
+/// Values, and what came after them.
+type Values<T> = (Vec<T>, Polled<T>);
+
 /// One source and a test's hand on the time. Both of the job's clocks begin at 0.
 ///
 /// ```
@@ -111,7 +114,7 @@ impl<S: Source> SourceHarness<S> {
     ///
     /// # Errors
     /// What the source failed by.
-    pub fn poll_values(&mut self) -> Result<(Vec<S::Out>, Polled<S::Out>), BoxError> {
+    pub fn poll_values(&mut self) -> Result<Values<S::Out>, BoxError> {
         let mut values = Vec::new();
         loop {
             match self.source.poll()? {

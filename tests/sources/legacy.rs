@@ -655,3 +655,39 @@ fn several_subtasks_have_a_thread_each() {
         assert_eq!(job.wait().unwrap().records_in("loop"), 3);
     });
 }
+
+#[test]
+fn a_job_handle_that_is_dropped_waits_for_the_loop() {
+    watched(|| {
+        let log = Log::default();
+        let engine = engine();
+        let job = Job::new("legacy")
+            .source("loop", sleeping_in_a_hold(&log, false))
+            .sink("discard", Discard)
+            .start(&engine)
+            .unwrap();
+        until(|| log.has("sleeps"));
+        drop(job);
+        assert!(log.has("ran"));
+    });
+}
+
+#[test]
+fn a_job_without_an_engine_steps_beside_the_loop() {
+    watched(|| {
+        let log = Log::default();
+        let out = Collect::new();
+        let source = LegacySource::new(Loop::new(&log, count_to(1_000))).capacity(7);
+        let mut job = Job::new("legacy")
+            .source("loop", source)
+            .sink("collect", out.clone())
+            .on_this_thread(mailring::SystemClock)
+            .unwrap();
+        while !job.is_finished() {
+            let _step = job.run_until_idle().unwrap();
+            thread::yield_now();
+        }
+        assert!((0..1_000).eq(out.take()));
+        assert!(!log.has("cancel"));
+    });
+}

@@ -6,6 +6,7 @@ mod csv;
 mod feeds;
 mod generators;
 mod legacy;
+mod placed;
 #[cfg(feature = "csv")]
 #[path = "../scratch/mod.rs"]
 mod scratch;
