@@ -53,7 +53,10 @@ pub use element::{
 pub use gate::{GateError, Gave, InputGate};
 pub use harness::OperatorHarness;
 pub use induced::{Induced, InducedCheckpoints};
-pub use inputs::{InputSelection, NothingSelected, TooManyInputs, TwoInputOperator};
+pub use inputs::{
+    FromInput, InputSelection, MultipleInputOperator, NothingSelected, TooManyInputs,
+    TwoInputOperator,
+};
 pub use key_group::{Key, KeyGroupRange, hash_of, key_group_of, subtask_of};
 pub use keyed::{
     Keyed, KeyedAggregate, KeyedCoProcess, KeyedCoProcessFunction, KeyedContext, KeyedProcess,
@@ -93,12 +96,12 @@ pub use watermark::{
 };
 pub use window::{
     NoTimestamp, Sliding, SlidingWindows, TimeWindow, Tumbling, WindowAssigner, WindowError,
-    WindowOperator, WindowOutput, Windowed,
+    WindowOperator, WindowOutput, WindowSnapshot, Windowed,
 };
 
 pub(crate) use body::Body;
 pub(crate) use deployment::Pace;
-pub(crate) use inputs::{MultipleInputProcessor, TwoInputs};
+pub(crate) use inputs::{ManyInputs, MultipleInputProcessor, TwoInputs};
 pub(crate) use link::ChainedFactory;
 pub(crate) use one_input::OneInput;
 pub(crate) use partition::PartitionFactory;

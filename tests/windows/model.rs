@@ -7,6 +7,7 @@ use mailring::stream::{
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// A key and a number.
 type Number = (u8, i64);
@@ -18,6 +19,10 @@ enum Step {
     Record(u8, i64, i64),
     /// Event time goes on by so much; letters are found after so many looks.
     Watermark(i64, Option<u32>),
+    /// A snapshot is taken.
+    Snapshot,
+    /// Goes on from that snapshot, in another operator.
+    Restore(prop::sample::Index),
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -26,6 +31,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
             .prop_map(|(key, number, at_ms)| Step::Record(key, number, at_ms)),
         1 => (1..25_i64, proptest::option::of(0..3_u32))
             .prop_map(|(by_ms, looks)| Step::Watermark(by_ms, looks)),
+        1 => Just(Step::Snapshot),
+        1 => any::<prop::sample::Index>().prop_map(Step::Restore),
     ];
     proptest::collection::vec(step, 0..120)
 }
@@ -40,6 +47,7 @@ struct Shape {
 }
 
 /// The plain computation.
+#[derive(Clone)]
 struct Plain {
     shape: Shape,
     watermark: i64,
@@ -114,14 +122,21 @@ fn sorted(mut output: Vec<Record<Output>>) -> Vec<Record<Output>> {
     output
 }
 
-fn check<W: WindowAssigner>(assigner: W, shape: Shape, steps: Vec<Step>) {
-    let operator = WindowOperator::new(
-        |&(key, _): &Number| key,
-        assigner,
-        CountAndSum::of(|&(_, number): &Number| number),
-    )
-    .allowed_lateness(Duration::from_millis(shape.lateness as u64));
-    let mut harness = OperatorHarness::new(operator).expect("it opens");
+/// What goes to another thread.
+fn sent<T: Send + Sync + 'static>(value: T) -> T {
+    value
+}
+
+fn check<W: WindowAssigner + Copy>(assigner: W, shape: Shape, steps: Vec<Step>) {
+    let operator = || {
+        WindowOperator::new(
+            |&(key, _): &Number| key,
+            assigner,
+            CountAndSum::of(|&(_, number): &Number| number),
+        )
+        .allowed_lateness(Duration::from_millis(shape.lateness as u64))
+    };
+    let mut harness = OperatorHarness::new(operator()).expect("it opens");
     let mut plain = Plain {
         shape,
         watermark: -1,
@@ -130,6 +145,7 @@ fn check<W: WindowAssigner>(assigner: W, shape: Shape, steps: Vec<Step>) {
     };
     let _ = harness.watermark(-1).expect("nothing fires");
     harness.take_output();
+    let mut snapshots = Vec::new();
     for step in steps {
         match step {
             Step::Record(key, number, at_ms) => {
@@ -160,6 +176,22 @@ fn check<W: WindowAssigner>(assigner: W, shape: Shape, steps: Vec<Step>) {
                     .collect();
                 assert!(records.iter().map(Record::timestamp_ms).is_sorted());
                 assert_eq!(sorted(records), sorted(plain.watermark(watermark)));
+            }
+            Step::Snapshot => {
+                let snapshot = harness.operator().snapshot().expect("it is open");
+                snapshots.push((Rc::new(sent(snapshot)), plain.clone()));
+            }
+            Step::Restore(_) if snapshots.is_empty() => {}
+            Step::Restore(index) => {
+                let (snapshot, then) = index.get(&snapshots);
+                let restored = operator().restoring(vec![Rc::clone(snapshot)]);
+                harness = OperatorHarness::new(restored).expect("it opens");
+                plain = Plain {
+                    late: 0,
+                    ..then.clone()
+                };
+                let _ = harness.watermark(plain.watermark).expect("nothing fires");
+                assert_eq!(harness.take_output().len(), 1, "what has fired has fired");
             }
         }
         assert_eq!(harness.operator().late_records(), plain.late);

@@ -8,6 +8,9 @@ use hashbrown::HashTable;
 /// A key and its value.
 type Slot<K, V> = (K, V);
 
+/// One key group's values.
+type Group<K, V> = HashTable<Slot<K, V>>;
+
 /// The hash a key is found by within its group. All keys of a group have the upper bits of their
 /// hash in common, which is where a table looks first to tell two keys apart; others are put there.
 #[inline]
@@ -23,7 +26,7 @@ fn hash_of_slot<K: Key, V>(slot: &Slot<K, V>) -> u64 {
 #[derive(Debug)]
 pub(crate) struct KeyedTable<K, V> {
     key_groups: KeyGroupRange,
-    groups: Box<[Freezable<HashTable<Slot<K, V>>>]>,
+    groups: Box<[Freezable<Group<K, V>>]>,
 }
 
 impl<K: Key, V: Clone> KeyedTable<K, V> {
@@ -106,13 +109,14 @@ impl<K: Key, V: Clone> KeyedTable<K, V> {
         entry.ok().map(|entry| entry.remove().0.1)
     }
 
-    /// All keys and values, in no order to rely on.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
+    #[cfg(test)]
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         let tables = self.groups.iter().map(Freezable::get);
         tables.flat_map(|table| table.iter().map(|(key, value)| (key, value)))
     }
 
-    pub(crate) fn len(&self) -> usize {
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
         self.groups.iter().map(|group| group.get().len()).sum()
     }
 
@@ -158,7 +162,7 @@ impl<K: Key, V> TableSnapshot<K, V> {
     /// A snapshot of what was read back from where it was stored.
     #[must_use]
     pub fn from_entries(entries: impl IntoIterator<Item = (K, V)>, max_parallelism: u32) -> Self {
-        let mut tables: Vec<HashTable<Slot<K, V>>> = Vec::new();
+        let mut tables: Vec<Group<K, V>> = Vec::new();
         tables.resize_with(max_parallelism as usize, HashTable::new);
         for (key, value) in entries {
             let hash = hash_of(&key);
@@ -185,7 +189,7 @@ impl<K: Key, V> TableSnapshot<K, V> {
 #[derive(Debug)]
 pub struct FrozenGroup<K, V> {
     key_group: u32,
-    table: PlainArc<HashTable<Slot<K, V>>>,
+    table: PlainArc<Group<K, V>>,
 }
 
 impl<K, V> FrozenGroup<K, V> {

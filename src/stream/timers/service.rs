@@ -241,17 +241,15 @@ impl<K: Key, N: StateValue + Hash + Eq> TimerService<K, N> {
         }
     }
 
-    /// The timers as they are now, and the watermark.
+    /// The timers as they are now. The watermark is no part of it: it is told anew.
     pub(crate) fn snapshot(&mut self) -> TimerServiceSnapshot<K, N> {
         TimerServiceSnapshot {
-            watermark: self.watermark,
             event: self.event.snapshot(),
             processing: self.processing.snapshot(),
         }
     }
 
-    /// Takes over the timers of those key groups that are this subtask's. The watermark is not
-    /// taken over: it is told anew.
+    /// Takes over the timers of those key groups that are this subtask's.
     pub(crate) fn restore(&mut self, snapshot: &TimerServiceSnapshot<K, N>) {
         self.event.restore(&snapshot.event);
         self.processing.restore(&snapshot.processing);
@@ -262,7 +260,6 @@ impl<K: Key, N: StateValue + Hash + Eq> TimerService<K, N> {
 /// An operator's timers as they were at one moment.
 #[derive(Debug)]
 pub(crate) struct TimerServiceSnapshot<K, N> {
-    pub(crate) watermark: Watermark,
-    pub(crate) event: TimersSnapshot<K, N>,
-    pub(crate) processing: TimersSnapshot<K, N>,
+    event: TimersSnapshot<K, N>,
+    processing: TimersSnapshot<K, N>,
 }

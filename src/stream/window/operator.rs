@@ -3,17 +3,18 @@
 use super::super::aggregate::AggregateFunction;
 use super::super::element::{Record, Watermark};
 use super::super::key_group::Key;
-use super::super::keyed::Opened;
+use super::super::keyed::{NotOpen, Opened};
 use super::super::operator::Operator;
 use super::super::output::{Output, Progress, Readiness};
 use super::super::setting::Setting;
-use super::super::state::{CurrentKey, KeyedTable};
-use super::super::timers::{DueTimer, Emission, TimeDomain, TimerService};
+use super::super::state::{CurrentKey, KeyedTable, TableSnapshot};
+use super::super::timers::{DueTimer, Emission, TimeDomain, TimerService, TimerServiceSnapshot};
 use super::panes::{Left, Panes};
 use super::{TimeWindow, WindowAssigner};
 use crate::letter::{BoxError, Outcome};
 use core::fmt;
 use core::time::Duration;
+use std::rc::Rc;
 
 /// What the records of one key in one window make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -65,7 +66,20 @@ pub struct WindowOperator<In, K, F, W, A: AggregateFunction<In>> {
     lateness_ms: i64,
     emission: Emission,
     late_records: u64,
+    restored: Vec<Rc<WindowSnapshot<K, A::Accumulator>>>,
     opened: Opened<Kept<K, A::Accumulator>>,
+}
+
+/// All windows of a subtask as they were at one moment. It can be read on another thread.
+pub struct WindowSnapshot<K, Acc> {
+    table: TableSnapshot<K, Panes<Acc>>,
+    timers: TimerServiceSnapshot<K, TimeWindow>,
+}
+
+impl<K, Acc> fmt::Debug for WindowSnapshot<K, Acc> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WindowSnapshot").finish_non_exhaustive()
+    }
 }
 
 /// The state of windows.
@@ -92,6 +106,7 @@ where
             lateness_ms: 0,
             emission: Emission::AtTheEnd,
             late_records: 0,
+            restored: Vec::new(),
             opened: Opened::not_yet(),
         }
     }
@@ -111,6 +126,26 @@ where
     pub fn with_intermediate_watermarks(mut self) -> Self {
         self.emission = Emission::Intermediate;
         self
+    }
+
+    /// Has it open with the windows of `snapshots`, as far as their keys are the subtask's. They may
+    /// come from several subtasks.
+    #[must_use]
+    pub fn restoring(mut self, snapshots: Vec<Rc<WindowSnapshot<K, A::Accumulator>>>) -> Self {
+        self.restored = snapshots;
+        self
+    }
+
+    /// All windows as they are now, shared until they change.
+    ///
+    /// # Errors
+    /// Before the operator is opened.
+    pub fn snapshot(&mut self) -> Result<WindowSnapshot<K, A::Accumulator>, NotOpen> {
+        let Kept { table, timers } = self.opened.get()?;
+        Ok(WindowSnapshot {
+            table: table.snapshot(),
+            timers: timers.snapshot(),
+        })
     }
 
     /// How many records came too late for all of their windows.
@@ -190,10 +225,13 @@ where
 
     fn open(&mut self, setting: &Setting) -> Outcome {
         self.assigner.check()?;
-        self.opened.set(Kept {
-            table: KeyedTable::new(setting.subtask().key_groups()),
-            timers: TimerService::new(setting, self.emission),
-        });
+        let mut table = KeyedTable::new(setting.subtask().key_groups());
+        let mut timers = TimerService::new(setting, self.emission);
+        for snapshot in self.restored.drain(..) {
+            table.restore(&snapshot.table);
+            timers.restore(&snapshot.timers);
+        }
+        self.opened.set(Kept { table, timers });
         Ok(())
     }
 
