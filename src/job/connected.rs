@@ -1,6 +1,6 @@
 //! Two streams that one operator takes together.
 
-use super::graph::{Draft, GraphRef, VertexId};
+use super::graph::{Draft, Fault, GraphRef, VertexId};
 use super::keyed::KeyedStream;
 use super::part::{FromEdges, Part};
 use super::stream::Stream;
@@ -63,7 +63,7 @@ impl<A: Send + 'static, B: Send + 'static> ConnectedStreams<A, B> {
             graph.merge_vertex(right.vertex, vertex, Self::NAME);
         } else {
             for graph in [&graph, &right.graph] {
-                graph.0.borrow_mut().faults.push(Self::NAME.to_owned());
+                graph.add_fault(Fault::TwoJobs(Self::NAME.to_owned()));
             }
         }
         Self {
@@ -268,7 +268,8 @@ impl<A, B, K, F, G> fmt::Debug for ConnectedKeyedStreams<A, B, K, F, G> {
     }
 }
 
-fn gate<T: Send + 'static>(
+/// The gate of all channels of these edges.
+pub(super) fn gate<T: Send + 'static>(
     edges: Vec<EdgeId>,
     deployment: &mut Deployment,
 ) -> InputGate<T, impl crate::stream::InputChannel<T> + use<T>> {

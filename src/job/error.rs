@@ -3,6 +3,7 @@
 use super::report::JobReport;
 use crate::processor::Failure;
 use crate::ring::CapacityError;
+use crate::stream::TooManyInputs;
 use crate::task::{BuildError, SpawnError};
 use core::fmt;
 
@@ -21,6 +22,13 @@ pub enum JobError {
     TwoJobs {
         /// The vertex that was to have both.
         vertex: String,
+    },
+    /// A vertex takes more streams than an operator can have inputs.
+    TooManyInputs {
+        /// The vertex.
+        vertex: String,
+        /// How many streams there are.
+        error: TooManyInputs,
     },
     /// A vertex has no subtask, or more than there are key groups.
     Parallelism {
@@ -72,6 +80,7 @@ impl fmt::Display for JobError {
                     "vertex {vertex} takes streams of two jobs; each job has its own"
                 )
             }
+            Self::TooManyInputs { vertex, error } => write!(f, "vertex {vertex}: {error}"),
             Self::Parallelism { vertex, asked, max } => write!(
                 f,
                 "vertex {vertex} cannot have {asked} subtasks: 1 to {max} are allowed"
@@ -101,6 +110,7 @@ impl fmt::Display for JobError {
 impl core::error::Error for JobError {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
+            Self::TooManyInputs { error, .. } => Some(error),
             Self::Channel(error) => Some(error),
             Self::Spawn { error, .. } => Some(error),
             Self::Master(error) => Some(error),

@@ -3,7 +3,7 @@
 use crate::letter::BoxError;
 use crate::ring::CapacityError;
 use crate::ring::spsc;
-use crate::stream::{Body, Deployment, EdgeId, Element, Pace};
+use crate::stream::{Body, Deployment, EdgeId, Element, Pace, TooManyInputs};
 use core::cell::RefCell;
 use std::rc::Rc;
 
@@ -67,14 +67,23 @@ pub(super) struct Edge {
     pub(super) connect: Connect,
 }
 
+/// What keeps a job from being started; of a vertex by its name.
+#[derive(Clone, Debug)]
+pub(super) enum Fault {
+    /// It takes streams of two jobs.
+    TwoJobs(String),
+    /// It takes more streams than an operator can have inputs.
+    TooManyInputs(String, TooManyInputs),
+}
+
 /// The graph of a job while it is written down.
 pub(super) struct Graph {
     pub(super) name: String,
     pub(super) settings: super::settings::Settings,
     pub(super) vertices: Vec<(String, Place)>,
     pub(super) edges: Vec<Edge>,
-    /// Vertices that take streams of other jobs.
-    pub(super) faults: Vec<String>,
+    /// What was written down that cannot be.
+    pub(super) faults: Vec<Fault>,
     /// Vertices whose subtasks have threads of their own, which are none of the engine's.
     pub(super) with_own_threads: Vec<VertexId>,
 }
@@ -89,6 +98,10 @@ impl GraphRef {
         let vertices = &mut self.0.borrow_mut().vertices;
         vertices.push((name.to_owned(), Place::Open));
         VertexId(vertices.len() - 1)
+    }
+
+    pub(super) fn add_fault(&self, fault: Fault) {
+        self.0.borrow_mut().faults.push(fault);
     }
 
     /// The chain of `vertex` has an end.

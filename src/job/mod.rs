@@ -20,6 +20,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod beside;
 mod connected;
 mod deploy;
 mod error;
@@ -42,6 +43,7 @@ mod stepped_task;
 mod stream;
 mod windowed;
 
+pub use beside::{FromManyInputs, MultipleStreams};
 pub use connected::{ConnectedKeyedStreams, ConnectedStreams, FromTwoInputs};
 pub use error::{JobError, RunError};
 pub use graph::{Draft, GraphRef, VertexId};

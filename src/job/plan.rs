@@ -1,7 +1,7 @@
 //! What a job's graph comes to: which subtasks there are, with which channels between them.
 
 use super::error::JobError;
-use super::graph::{Graph, Pattern, Place, Vertex, VertexId};
+use super::graph::{Fault, Graph, Pattern, Place, Vertex, VertexId};
 use crate::stream::{Deployment, EdgeId, Origin, Subtask};
 use crate::sync::{Clock as _, SharedClock};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -16,8 +16,9 @@ pub(super) struct Planned<'a> {
 /// Checks that the graph can be run.
 pub(super) fn plan(graph: &Graph) -> Result<Vec<Planned<'_>>, JobError> {
     if let Some(fault) = graph.faults.first() {
-        return Err(JobError::TwoJobs {
-            vertex: fault.clone(),
+        return Err(match fault.clone() {
+            Fault::TwoJobs(vertex) => JobError::TwoJobs { vertex },
+            Fault::TooManyInputs(vertex, error) => JobError::TooManyInputs { vertex, error },
         });
     }
     if graph.vertices.is_empty() {

@@ -1,8 +1,9 @@
 //! A stream of a job that is written down: what is done to it is said by its methods.
 
 use super::Job;
+use super::beside::MultipleStreams;
 use super::connected::ConnectedStreams;
-use super::graph::{Draft, GraphRef, Pattern, VertexId};
+use super::graph::{Draft, Fault, GraphRef, Pattern, VertexId};
 use super::keyed::KeyedStream;
 use super::part::{FromEdges, Part, Then};
 use crate::letter::BoxError;
@@ -218,7 +219,7 @@ impl<P: Part<Out: Send>> Stream<P> {
     }
 
     /// This stream, in a vertex that has nothing but it yet.
-    fn at_its_edges(self) -> Stream<FromEdges<P::Out>> {
+    pub(super) fn at_its_edges(self) -> Stream<FromEdges<P::Out>> {
         let Self {
             graph,
             vertex,
@@ -256,6 +257,13 @@ impl<P: Part<Out: Send>> Stream<P> {
         ConnectedStreams::new(self.at_its_edges(), other.at_its_edges())
     }
 
+    /// Gives the records of this stream, of `other` and of those that are put beside them to one
+    /// operator, which knows them by the number of their stream. They are sent as by
+    /// [`connect`](Self::connect).
+    pub fn beside<Q: Part<Out = P::Out>>(self, other: Stream<Q>) -> MultipleStreams<P::Out> {
+        MultipleStreams::new(self.at_its_edges()).beside(other)
+    }
+
     /// Takes the records of both streams, in no order between the two.
     pub fn union<Q: Part<Out = P::Out>>(self, other: Stream<Q>) -> Stream<FromEdges<P::Out>> {
         let mut union = self.exchange("union", Pattern::AllToAll, Rebalance::default());
@@ -266,8 +274,8 @@ impl<P: Part<Out: Send>> Stream<P> {
             part,
         } = other;
         if !Rc::ptr_eq(&graph.0, &union.graph.0) {
-            let mut here = union.graph.0.borrow_mut();
-            here.faults.push(union.draft.name.clone());
+            let fault = Fault::TwoJobs(union.draft.name.clone());
+            union.graph.add_fault(fault);
         }
         let edge = union
             .graph

@@ -7,8 +7,9 @@ mod watchdog;
 use mailring::job::{Job, JobError, JobState, RunError};
 use mailring::letter::BoxError;
 use mailring::stream::{
-    Collect, FiredTimer, FromIter, InputSelection, KeyedCoProcessFunction, KeyedContext,
-    MonotonousTimestamps, Output, Record, StopMode, TwoInputOperator, ValueState,
+    Collect, FiredTimer, FromInput, FromIter, InputSelection, KeyedCoProcessFunction, KeyedContext,
+    MonotonousTimestamps, MultipleInputOperator, Operator, Output, Record, StopMode,
+    TwoInputOperator, ValueState,
 };
 use mailring::task::{Engine, Shutdown};
 use std::sync::Arc;
@@ -339,5 +340,78 @@ fn t31_who_waits_for_a_task_that_failed_is_cancelled_by_the_job() {
         assert_eq!((&*task, report.state), ("failing/left/0", JobState::Failed));
         // The right input may have ended; the left one has not, nor has anything finished.
         assert!(out.take().iter().all(|&end| end == 2));
+    });
+}
+
+/// Tells of each value which stream it is of, reads the streams from the last one to the first, and
+/// tells of ends.
+struct Backwards {
+    left: usize,
+}
+
+impl Operator<FromInput<u64>> for Backwards {
+    type Out = (usize, u64);
+
+    fn process(
+        &mut self,
+        record: Record<FromInput<u64>>,
+        out: &mut impl Output<(usize, u64)>,
+    ) -> Result<(), BoxError> {
+        out.record(record.map(|from| (from.input, from.value)))
+    }
+
+    fn end_input(
+        &mut self,
+        input: usize,
+        out: &mut impl Output<(usize, u64)>,
+    ) -> Result<(), BoxError> {
+        self.left -= 1;
+        assert_eq!(input, self.left);
+        out.emit((input, u64::MAX))
+    }
+
+    fn finish(&mut self, out: &mut impl Output<(usize, u64)>) -> Result<(), BoxError> {
+        out.emit((self.left, 0))
+    }
+}
+
+impl MultipleInputOperator<u64> for Backwards {
+    fn selection(&self) -> InputSelection {
+        InputSelection::of(self.left.checked_sub(1)).unwrap()
+    }
+}
+
+/// A job whose operator takes as many streams, each of the numbers from 1 to its place.
+fn backwards(streams: usize, out: &Collect<(usize, u64)>) -> Job {
+    let job = Job::new("backwards").channel_capacity(2);
+    let numbers = |stream: usize| {
+        let numbers = FromIter::new(1..=stream as u64);
+        job.source(&format!("numbers {stream}"), numbers).forward()
+    };
+    let two = numbers(0).beside(numbers(1));
+    let all = (2..streams).fold(two, |some, stream| some.beside(numbers(stream)));
+    all.process("backwards", move || Backwards { left: streams })
+        .sink("collect", out.clone())
+}
+
+#[test]
+fn t20_an_operator_takes_63_streams_and_no_64() {
+    on_engine(2, |engine| {
+        let out = Collect::new();
+        let report = backwards(63, &out).run(engine).unwrap();
+        assert_eq!(report.records_in("beside"), (1..63).sum());
+        let expected = (0..63_usize).rev().flat_map(|stream| {
+            let numbers = 1..=stream as u64;
+            numbers
+                .chain([u64::MAX])
+                .map(move |number| (stream, number))
+        });
+        assert!(expected.chain([(0, 0)]).eq(out.take()));
+        let error = backwards(64, &out).start(engine).unwrap_err();
+        assert!(matches!(error, JobError::TooManyInputs { .. }));
+        assert_eq!(
+            error.to_string(),
+            "vertex beside: 64 inputs are too many: 1 to 63 are allowed"
+        );
     });
 }

@@ -2,6 +2,7 @@
 
 mod head;
 mod intake;
+mod many;
 mod operator;
 mod order;
 mod processor;
@@ -10,11 +11,13 @@ mod selection;
 mod tests;
 mod two;
 
+pub use many::{FromInput, MultipleInputOperator};
 pub use operator::TwoInputOperator;
 pub use order::NothingSelected;
 pub use selection::{InputSelection, TooManyInputs};
 
 pub(crate) use intake::{Intake, Taken};
+pub(crate) use many::ManyInputs;
 pub(crate) use operator::Sided;
 pub(crate) use processor::MultipleInputProcessor;
 pub(crate) use two::TwoInputs;
