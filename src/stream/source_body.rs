@@ -70,6 +70,11 @@ impl<S: Source, L: Link<S::Out>> Body for SourceBody<S, L> {
         match self.reach {
             Reach::Running | Reach::Stopping(_) => {}
             Reach::Ended(mode) => {
+                // What was begun for it is done first.
+                let readiness = self.link.readiness();
+                if !readiness.is_ready() {
+                    return Ok(InputStatus::NotReady(readiness));
+                }
                 self.reach = Reach::Over;
                 return Ok(InputStatus::EndOfData(mode));
             }
