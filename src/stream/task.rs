@@ -162,6 +162,8 @@ impl StreamTask {
     /// The moment has come that an operator asked for.
     pub(crate) fn moment_of(&mut self, operator: usize) -> Outcome {
         if let Some(now_ms) = self.surroundings.take_due(operator) {
+            // It works again, whatever it waits for.
+            self.times.resumed(self.surroundings.now());
             self.body.processing_time(operator, now_ms)?;
             self.flush();
         }

@@ -1,6 +1,7 @@
 //! Records, and what holds them up: letters, input, output.
 
 use crate::kit::{Feed, Log, Loud, OwnTask, deployed, narrow, records_in, settle};
+use mailring::ManualClock;
 use mailring::job::JobState;
 use mailring::processor::{Ended, Step};
 use mailring::ring::Budget;
@@ -176,4 +177,48 @@ fn a_task_ends_when_all_that_it_put_out_has_found_room() {
     assert_eq!(settle(&mut job, 1), Step::Ended(Ended::AllDone));
     assert_eq!(job.state(), JobState::Finished);
     assert_eq!(out.take(), [0, 1]);
+}
+
+/// 93 and 94: the time of a wait is counted as what is waited for, and the time of a timer in the midst
+/// of it is not.
+#[test]
+fn a_timer_in_the_midst_of_a_wait_counts_as_work() {
+    let ms = Duration::from_millis;
+    for waits_for_room in [false, true] {
+        let clock = ManualClock::new();
+        let (log, feed, works) = (Log::default(), Feed::default(), clock.clone());
+        let loud = Loud::new("op", &log).wakes_at("open", 20);
+        let loud = loud.does(move |call| {
+            if call == "timer" {
+                works.advance(ms(7));
+            }
+            Ok(())
+        });
+        if waits_for_room {
+            (0..5).for_each(|value| feed.put(value));
+        }
+        let job = narrow("times").source("feed", feed.clone());
+        let job = job.transform("op", loud.made()).forward();
+        let job = job.sink("discard", Discard);
+        let mut job = job.on_this_thread(clock.clone()).unwrap();
+        assert_eq!(settle(&mut job, 0), Step::Idle);
+        clock.advance(ms(20));
+        assert_eq!(settle(&mut job, 0), Step::Idle);
+        assert_eq!(log.take().last().unwrap(), "op: timer");
+        clock.advance(ms(13));
+        feed.put(9);
+        assert_eq!(job.run_until_idle().unwrap(), Step::Idle);
+        let report = job.report();
+        let times = [0, 1].map(|task| {
+            let task = &report.tasks[task];
+            [task.idle, task.back_pressured, task.busy]
+        });
+        let waited = match waits_for_room {
+            true => [ms(0), ms(33), ms(7)],
+            false => [ms(33), ms(0), ms(7)],
+        };
+        assert_eq!(times[0], waited);
+        // Opened when all was over.
+        assert_eq!(times[1], [ms(0); 3]);
+    }
 }
