@@ -98,6 +98,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let job = Job::new("delays").parallelism(options.parallelism);
     let (windows, too_late) = job
         .source("flights", csv_source(file, to_departure)?)
+        .flat_map(|departure| departure)
         .transform("assign_watermarks", move || {
             // By rows alone and not by the clock: what is late is the same however fast it goes.
             AssignWatermarks::new(bound, |departure: &Departure| departure.departed_at_ms)
@@ -117,7 +118,9 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     show_progress(&handle);
     let report = handle.wait()?;
     engine.shutdown(Shutdown::drain_within(Duration::from_secs(5)))?;
-    let departures = report.records_in("flights");
+    let rows = report.records_in("flights");
+    let departures = report.records_in("hours");
+    println!("{departures} departures in {rows} rows");
     print(&mut hours.take(), departures, late.take().len())?;
     Ok(())
 }
@@ -125,12 +128,12 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
 /// Shows on a terminal how far the job is, until it ends.
 fn show_progress(job: &JobHandle) {
     let progress = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template("{spinner} {pos} departures, {per_sec} {msg}");
+    let style = ProgressStyle::with_template("{spinner} {pos} rows, {per_sec}, {msg}");
     progress.set_style(style.expect("a template that is right"));
     while !job.has_ended() {
         let snapshot = job.snapshot();
         progress.set_position(snapshot.records_in("flights"));
-        progress.set_message(format!("{} in windows", snapshot.records_in("hours")));
+        progress.set_message(format!("{} departures", snapshot.records_in("hours")));
         job.wait_timeout(LOOK_EVERY);
     }
     progress.finish_and_clear();
