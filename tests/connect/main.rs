@@ -59,8 +59,7 @@ fn a_stream_that_was_sent_somewhere_comes_as_it_was_sent() {
         let out = Collect::new();
         let report = records
             .rebalance()
-            .connect(rules.broadcast())
-            .parallelism(3)
+            .connect(rules.broadcast().parallelism(3))
             .map(|record| record, |rule| rule)
             .sink("collect", out.clone())
             .run(engine)

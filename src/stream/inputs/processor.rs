@@ -141,11 +141,7 @@ impl<I: Inputs> Body for MultipleInputProcessor<I> {
         let Ok(readable) = self.order.each_readable(self.inputs.selection()) else {
             return Poll::Ready(());
         };
-        let mut any = if self.order.is_over() || self.ending.is_some() {
-            Poll::Ready(())
-        } else {
-            Poll::Pending
-        };
+        let mut any = Poll::Pending;
         for input in readable {
             if any.is_pending() {
                 any = self.inputs.poll_elements(input, cx);

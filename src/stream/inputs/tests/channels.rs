@@ -124,8 +124,9 @@ fn t22_a_channel_that_has_ended_calls_nobody() {
 
 fn t23<S: Sender, C: InputChannel<u64>>(make: fn() -> (S, C), put: fn(&mut S), flush: fn(&mut S)) {
     let woken = Woken::new();
-    let (mut senders, mut gate) = gate_of(make, 1);
-    let sender = &mut senders[0];
+    let (mut sender, channel) = make();
+    let mut gate = InputGate::new(vec![channel]);
+    let sender = &mut sender;
     assert_eq!(gate.resume_consumption(0), Err(ResumeError::NotBlocked));
 
     // With data behind the barrier.

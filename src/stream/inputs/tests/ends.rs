@@ -3,11 +3,13 @@
 use super::flow::two;
 use super::rig::{Probe, Rig, Seen, Stage};
 use super::{END_OF_PARTITION, Sender, barrier, bytes, end_of_data, local, record};
+use crate::letter::{BoxError, Outcome};
 use crate::processor::{Ended, Step};
 use crate::ring::{TryTakeError, spsc};
 use crate::stream::partition::ResultPartition;
 use crate::stream::{
-    Element, Forward, InputGate, InputSelection, OneInput, StopMode, Subtask, Watermark,
+    Element, Forward, InputGate, InputSelection, MultipleInputProcessor, OneInput, Output,
+    Progress, Readiness, Record, StopMode, Subtask, TwoInputOperator, TwoInputs, Watermark,
     WatermarkStatus,
 };
 use StopMode::{Drain, NoDrain};
@@ -260,6 +262,91 @@ fn value(element: &Element<u64>) -> Option<u64> {
         Element::Record(record) => Some(record.value),
         _ => None,
     }
+}
+
+#[test]
+fn an_input_that_ends_without_drain_does_not_hold_event_time_back() {
+    let stage = Stage::new();
+    let ((mut left, left_end), (mut right, right_end)) = (local(), local());
+    let mut rig = Rig::new(&stage, two(&stage, left_end, right_end));
+    right.send(Element::Watermark(Watermark(30)));
+    assert_eq!(rig.run().unwrap(), Step::Idle);
+    assert_eq!(stage.take(), []);
+    left.send(end_of_data(NoDrain));
+    assert_eq!(rig.run().unwrap(), Step::Idle);
+    assert_eq!(stage.take(), [Seen::Watermark(30)]);
+}
+
+/// Has its work at the end of event time done when it is advanced.
+struct Slow {
+    stage: Stage,
+    left: Option<Watermark>,
+}
+
+impl TwoInputOperator<u64, u64> for Slow {
+    type Out = u64;
+
+    fn process_left(&mut self, record: Record<u64>, out: &mut impl Output<u64>) -> Outcome {
+        out.record(record)
+    }
+
+    fn process_right(&mut self, record: Record<u64>, out: &mut impl Output<u64>) -> Outcome {
+        out.record(record)
+    }
+
+    fn watermark(
+        &mut self,
+        watermark: Watermark,
+        _out: &mut impl Output<u64>,
+    ) -> Result<Progress, BoxError> {
+        self.left = Some(watermark);
+        Ok(Progress::Unfinished)
+    }
+
+    fn advance(&mut self, out: &mut impl Output<u64>) -> Result<Progress, BoxError> {
+        if let Some(watermark) = self.left.take() {
+            out.emit(7)?;
+            out.watermark(watermark)?;
+        }
+        Ok(Progress::Done)
+    }
+
+    fn end_input(&mut self, input: usize, _out: &mut impl Output<u64>) -> Outcome {
+        self.stage.note(Seen::EndInput(input));
+        Ok(())
+    }
+
+    fn readiness(&self) -> Readiness {
+        match self.left {
+            Some(_) => Readiness::Unfinished,
+            None => Readiness::Ready,
+        }
+    }
+}
+
+#[test]
+fn an_end_is_told_when_what_its_event_time_has_set_off_is_done() {
+    let stage = Stage::new();
+    let ((mut left, left_end), (mut right, right_end)) = (local(), local());
+    let [left_end, right_end] = [left_end, right_end].map(|end| InputGate::new(vec![end]));
+    let operator = Slow {
+        stage: stage.clone(),
+        left: None,
+    };
+    let inputs = TwoInputs::new(left_end, right_end, "slow", operator, Probe(stage.clone()));
+    let mut rig = Rig::new(&stage, MultipleInputProcessor::new(inputs).unwrap());
+    left.send(end_of_data(Drain));
+    right.send(end_of_data(Drain));
+    assert_eq!(rig.run().unwrap(), Step::Idle);
+    let expected = [
+        Seen::EndInput(0),
+        Seen::Record(7),
+        Seen::Watermark(i64::MAX),
+        Seen::EndInput(1),
+        Seen::Finish,
+        Seen::END_DRAINED,
+    ];
+    assert_eq!(stage.take(), expected);
 }
 
 #[test]

@@ -50,6 +50,25 @@ fn t11_letters_come_between_a_barrier_and_what_is_behind_it() {
 }
 
 #[test]
+fn t11_a_turn_ends_at_a_barrier_where_there_is_no_letter_either() {
+    for is_one in [true, false] {
+        let stage = Stage::new();
+        let ((mut sender, channel), (_other, idle)) = (local(), local());
+        let mut rig = match is_one {
+            true => Rig::with_look(&stage, one(&stage, channel), 64),
+            false => Rig::with_look(&stage, two(&stage, channel, idle), 64),
+        };
+        for element in [record(1), barrier(1), record(2), record(3)] {
+            sender.send(element);
+        }
+        assert_eq!(rig.step().unwrap(), Step::More);
+        assert_eq!(stage.take(), records([1]), "one input: {is_one}");
+        assert_eq!(rig.step().unwrap(), Step::More);
+        assert_eq!(stage.take(), records([2, 3]));
+    }
+}
+
+#[test]
 fn t15_a_turn_goes_on_to_a_letter_or_the_end_of_room() {
     for is_one in [true, false] {
         let rig = |look| {
