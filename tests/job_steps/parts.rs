@@ -228,7 +228,10 @@ pub(crate) enum Line {
 
 /// Those who wait to be called from outside.
 #[derive(Clone, Default)]
-pub(crate) struct Callers(Arc<Mutex<Vec<(Arc<AtomicBool>, Waker)>>>);
+pub(crate) struct Callers(Arc<Mutex<Vec<Caller>>>);
+
+/// Who waits, and whether they were called.
+type Caller = (Arc<AtomicBool>, Waker);
 
 impl Callers {
     fn wait(&self, waker: Waker) -> Arc<AtomicBool> {
