@@ -52,7 +52,7 @@ pub use job::Job;
 pub use keyed::KeyedStream;
 pub use part::{FromEdges, FromSource, Part, Then};
 pub use report::{JobReport, JobSnapshot, JobState};
-pub use stepped::SteppedJob;
 pub use split::Divided;
+pub use stepped::SteppedJob;
 pub use stream::Stream;
 pub use windowed::WindowedStream;

@@ -53,25 +53,14 @@ struct Subpartition<T> {
     ring: Staging<Element<T>>,
     /// What waits for room (P1).
     waiting: VecDeque<Element<T>>,
-    elements: u64,
 }
 
 impl<T> Subpartition<T> {
     /// Whether the element found room.
     #[inline(always)]
-    fn push(&mut self, element: Element<T>, batch_max: usize) -> bool {
-        self.elements += 1;
-        if !self.waiting.is_empty() {
-            self.waiting.push_back(element);
-            return false;
-        }
+    fn push(&mut self, element: Element<T>) -> bool {
         match self.ring.try_stage(element) {
-            Ok(()) => {
-                if self.ring.staged() >= batch_max {
-                    self.publish();
-                }
-                true
-            }
+            Ok(()) => true,
             Err(TryPostError::Full(element) | TryPostError::Closed(element)) => {
                 self.wait(element);
                 false
@@ -82,6 +71,7 @@ impl<T> Subpartition<T> {
     #[cold]
     fn wait(&mut self, element: Element<T>) {
         self.publish();
+        self.ring.hold();
         self.waiting.push_back(element);
     }
 
@@ -93,11 +83,13 @@ impl<T> Subpartition<T> {
 
     /// Moves what waits to where there is room, and shows it.
     fn make_way(&mut self) {
+        self.ring.go_on();
         while let Some(element) = self.waiting.pop_front() {
             if let Err(TryPostError::Full(element) | TryPostError::Closed(element)) =
                 self.ring.try_stage(element)
             {
                 self.waiting.push_front(element);
+                self.ring.hold();
                 break;
             }
         }
@@ -125,7 +117,6 @@ impl<T> Subpartition<T> {
 pub(crate) struct ResultPartition<T, P> {
     channels: Vec<Subpartition<T>>,
     partitioner: P,
-    batch_max: usize,
     /// P2.
     has_room: bool,
     /// For latency markers, which go to one channel each.
@@ -142,14 +133,12 @@ impl<T, P: Partitioner<T>> ResultPartition<T, P> {
     ) -> Self {
         partitioner.set_up(subtask.index, channels.len(), subtask.max_parallelism);
         let channels = channels.into_iter().map(|producer| Subpartition {
-            ring: Staging::new(producer),
+            ring: Staging::new(producer).in_batches(batch_max),
             waiting: VecDeque::new(),
-            elements: 0,
         });
         Self {
             channels: channels.collect(),
             partitioner,
-            batch_max,
             has_room: true,
             next_marked: subtask.index as usize,
             records: 0,
@@ -166,13 +155,15 @@ impl<T, P: Partitioner<T>> ResultPartition<T, P> {
             }
             .into());
         };
-        self.has_room &= to.push(Element::Record(record), self.batch_max);
+        if !to.push(Element::Record(record)) {
+            self.has_room = false;
+        }
         Ok(())
     }
 
     fn broadcast(&mut self, element: impl Fn() -> Element<T>) {
         for channel in &mut self.channels {
-            self.has_room &= channel.push(element(), self.batch_max);
+            self.has_room &= channel.push(element());
         }
     }
 }
@@ -207,7 +198,7 @@ impl<T, P: Partitioner<T>> Output<T> for ResultPartition<T, P> {
     fn latency(&mut self, marker: LatencyMarker) -> Outcome {
         let channel = self.next_marked % self.channels.len();
         self.next_marked = channel + 1;
-        self.has_room &= self.channels[channel].push(Element::Latency(marker), self.batch_max);
+        self.has_room &= self.channels[channel].push(Element::Latency(marker));
         Ok(())
     }
 
@@ -269,7 +260,7 @@ impl<T, P: Partitioner<T>> Link<T> for ResultPartition<T, P> {
     fn report(&self, reports: &mut Reports) {
         reports.records_out += self.records;
         for channel in &self.channels {
-            reports.elements_out += channel.elements;
+            reports.elements_out += channel.ring.cursor() + channel.waiting.len() as u64;
             reports.output_depth += channel.ring.len() + channel.waiting.len();
         }
     }

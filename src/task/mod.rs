@@ -113,12 +113,12 @@ pub use event_fd::{EventFd, EventFdError};
 pub use fd_processor::{FdBuildError, FdProcessor, FdTurnError};
 pub use files::{Unread, UnreadReason};
 pub use handle::TaskHandle;
-#[cfg(feature = "stream")]
-pub(crate) use loop_thread::LoopThread;
 pub use hooks::{Stuck, TaskEvent, ThreadInfo};
 pub use io_pool::{
     IoBuildError, IoBuilder, IoCloseError, IoCounters, IoError, IoPool, JobPanicked, UnrunJob,
 };
+#[cfg(feature = "stream")]
+pub(crate) use loop_thread::LoopThread;
 #[cfg(all(feature = "metrics", any(not(mailring_loom), mailring_shuttle)))]
 pub use metrics::MetricsPublisher;
 pub use outcome::{JoinError, Outcome};

@@ -30,17 +30,33 @@ use core::task::{Context, Poll};
 /// ```
 pub struct Staging<T> {
     producer: Producer<T>,
-    staged: u64,
+    /// The next sequence to stage.
+    cursor: u64,
+    /// Sequences from the cursor to before it can be staged without another look.
+    reserved: u64,
+    batch_max: u64,
+    is_held: bool,
 }
 
 impl<T> Staging<T> {
     /// Nothing is staged yet.
     #[must_use]
     pub fn new(producer: Producer<T>) -> Self {
+        let cursor = producer.side.tail.get();
         Self {
             producer,
-            staged: 0,
+            cursor,
+            reserved: cursor,
+            batch_max: u64::MAX,
+            is_held: false,
         }
+    }
+
+    /// Publishes by itself before more than `letters`, and at least one, would be staged.
+    #[must_use]
+    pub fn in_batches(mut self, letters: usize) -> Self {
+        self.batch_max = letters.max(1) as u64;
+        self
     }
 
     /// Writes `letter` behind those staged before, if there is room.
@@ -50,19 +66,58 @@ impl<T> Staging<T> {
     /// [`publish`](Self::publish).
     #[inline(always)]
     pub fn try_stage(&mut self, letter: T) -> Result<(), TryPostError<T>> {
-        let ring = &*self.producer.ring;
-        let side = &self.producer.side;
-        let sequence = side.tail.get() + self.staged;
-        if !ring.is_free(side, sequence) {
+        if self.cursor == self.reserved && !self.reserve() {
             return Err(TryPostError::Full(letter));
         }
-        ring.ask_ahead_of(sequence, 1);
+        let ring = &*self.producer.ring;
+        ring.ask_ahead_of(self.cursor, 1);
         // SAFETY: R17: the slot is released and not published, so it is the producer's.
-        ring.slot(sequence).with_mut(|cell| unsafe {
+        ring.slot(self.cursor).with_mut(|cell| unsafe {
             (*cell).write(letter);
         });
-        self.staged += 1;
+        self.cursor += 1;
         Ok(())
+    }
+
+    /// Looks how far can be staged; whether any.
+    #[cold]
+    fn reserve(&mut self) -> bool {
+        if self.is_held {
+            return false;
+        }
+        if self.staged() as u64 >= self.batch_max {
+            // Of a closed ring they are dropped, and what follows will be.
+            let _closed = self.publish();
+        }
+        let side = &self.producer.side;
+        if !self.producer.ring.is_free(side, self.cursor) {
+            return false;
+        }
+        let batch_end = side.tail.get().saturating_add(self.batch_max);
+        self.reserved = side.limit.get().min(batch_end);
+        true
+    }
+
+    /// How many letters were ever staged.
+    #[cfg_attr(not(feature = "stream"), expect(dead_code, reason = "for who counts"))]
+    pub(crate) fn cursor(&self) -> u64 {
+        self.cursor
+    }
+
+    /// Nothing is staged until [`go_on`](Self::go_on): there is no room for it.
+    #[cfg_attr(
+        not(feature = "stream"),
+        expect(dead_code, reason = "for what has an order to keep")
+    )]
+    pub(crate) fn hold(&mut self) {
+        self.is_held = true;
+        self.reserved = self.cursor;
+    }
+
+    /// Ends a [`hold`](Self::hold).
+    #[cfg_attr(not(feature = "stream"), expect(dead_code, reason = "as above"))]
+    pub(crate) fn go_on(&mut self) {
+        self.is_held = false;
     }
 
     /// Publishes what is staged; returns how many letters that were.
@@ -71,29 +126,32 @@ impl<T> Staging<T> {
     /// [`Closed`] with how many letters were staged, all of which are dropped.
     #[inline]
     pub fn publish(&mut self) -> Result<usize, Closed<usize>> {
-        if self.staged == 0 {
+        let first = self.producer.side.tail.get();
+        let end = self.cursor;
+        if first == end {
             return Ok(0);
         }
+        let count = (end - first) as usize;
         let ring = &*self.producer.ring;
-        let count = core::mem::take(&mut self.staged);
-        let first = self.producer.side.tail.get();
         if ring.begin_posting().is_err() {
-            drop_in_slots(first, first + count, |sequence| {
+            self.cursor = first;
+            self.reserved = first;
+            drop_in_slots(first, end, |sequence| {
                 // SAFETY: R17: the slot holds a staged letter, which is dropped once, as nothing is
                 // staged any more.
                 ring.slot(sequence)
                     .with_mut(|value| unsafe { (*value).assume_init_drop() });
             });
-            return Err(Closed(count as usize));
+            return Err(Closed(count));
         }
-        ring.publish_until(&self.producer.side, first + count);
-        Ok(count as usize)
+        ring.publish_until(&self.producer.side, end);
+        Ok(count)
     }
 
     /// How many letters are staged.
     #[must_use]
     pub fn staged(&self) -> usize {
-        self.staged as usize
+        (self.cursor - self.producer.side.tail.get()) as usize
     }
 
     /// Whether there is room for another letter. Where there is none, the task is woken when there
@@ -109,16 +167,16 @@ impl<T> Staging<T> {
         if ring.is_closed() {
             return Poll::Ready(Err(Closed(())));
         }
-        if ring.is_free(side, side.tail.get() + self.staged) {
+        if ring.is_free(side, self.cursor) {
             return Poll::Ready(Ok(()));
         }
-        if self.staged == 0 && ring.poll_for_room(&mut None, cx.waker()).is_pending() {
+        if self.staged() == 0 && ring.poll_for_room(&mut None, cx.waker()).is_pending() {
             return Poll::Pending;
         }
         if ring.is_closed() {
             return Poll::Ready(Err(Closed(())));
         }
-        if ring.is_free(side, side.tail.get() + self.staged) {
+        if ring.is_free(side, self.cursor) {
             Poll::Ready(Ok(()))
         } else {
             // What is staged keeps the consumer from making room: it is for the caller to publish.
@@ -132,9 +190,7 @@ impl<T> Staging<T> {
     #[must_use]
     pub fn has_room(&self) -> bool {
         let side = &self.producer.side;
-        self.producer
-            .ring
-            .is_free(side, side.tail.get() + self.staged)
+        self.producer.ring.is_free(side, self.cursor)
     }
 
     /// How many letters are staged or lie in the ring.
@@ -172,7 +228,7 @@ impl<T> Drop for Staging<T> {
 impl<T> core::fmt::Debug for Staging<T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Staging")
-            .field("staged", &self.staged)
+            .field("staged", &self.staged())
             .field("producer", &self.producer)
             .finish()
     }
@@ -183,7 +239,7 @@ mod tests {
     use super::Staging;
     use crate::ring::{Closed, TryPostError, TryTakeError, spsc};
     use core::task::{Context, Poll, Waker};
-    use std::sync::Arc;
+    use crate::sync::Arc;
 
     #[test]
     fn what_is_staged_is_seen_when_it_is_published_at_every_start() {

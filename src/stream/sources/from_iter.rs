@@ -30,7 +30,7 @@ where
 
     fn create(self, subtask: &Subtask) -> Result<Self::Source, BoxError> {
         Ok(IterSource {
-            items: self.items.into_iter(),
+            items: Some(self.items.into_iter()),
             skip: subtask.index as usize,
             between: subtask.parallelism as usize - 1,
         })
@@ -40,7 +40,8 @@ where
 /// See [`FromIter`].
 #[derive(Debug)]
 pub struct IterSource<I> {
-    items: I,
+    /// `None` at its end.
+    items: Option<I>,
     /// How many items of other subtasks come before the next of this one.
     skip: usize,
     between: usize,
@@ -49,7 +50,23 @@ pub struct IterSource<I> {
 impl<I: Iterator> IterSource<I> {
     fn next_of_many(&mut self) -> Option<I::Item> {
         let skip = core::mem::replace(&mut self.skip, self.between);
-        self.items.nth(skip)
+        self.items.as_mut()?.nth(skip)
+    }
+
+    fn poll_some_of_many(
+        &mut self,
+        max: usize,
+        mut take: impl FnMut(Record<I::Item>) -> Result<bool, BoxError>,
+    ) -> Result<Option<Polled<I::Item>>, BoxError> {
+        for _ in 0..max {
+            let Some(item) = self.next_of_many() else {
+                return Ok(Some(Polled::End));
+            };
+            if !take(Record::new(item))? {
+                break;
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -70,13 +87,16 @@ impl<I: Iterator> Source for IterSource<I> {
         max: usize,
         mut take: impl FnMut(Record<I::Item>) -> Result<bool, BoxError>,
     ) -> Result<Option<Polled<I::Item>>, BoxError> {
+        if self.between > 0 {
+            return self.poll_some_of_many(max, take);
+        }
+        // Out of the source while it is called, so that its state can be in registers. A panic fails the
+        // task, and needs no more items.
+        let Some(mut items) = self.items.take() else {
+            return Ok(Some(Polled::End));
+        };
         for _ in 0..max {
-            let item = if self.between == 0 {
-                self.items.next()
-            } else {
-                self.next_of_many()
-            };
-            match item {
+            match items.next() {
                 Some(item) => {
                     if !take(Record::new(item))? {
                         break;
@@ -85,6 +105,7 @@ impl<I: Iterator> Source for IterSource<I> {
                 None => return Ok(Some(Polled::End)),
             }
         }
+        self.items = Some(items);
         Ok(None)
     }
 }
