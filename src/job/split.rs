@@ -63,6 +63,10 @@ impl<P: Part> Stream<P> {
     /// # engine.shutdown(Shutdown::now())?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[expect(
+        clippy::type_complexity,
+        reason = "it is two streams, whose types are long"
+    )]
     pub fn divide<A, B, D>(
         self,
         name: &str,

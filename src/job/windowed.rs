@@ -81,6 +81,10 @@ where
 
     /// As [`aggregate`](Self::aggregate), beside a stream of the records that came too late, in a vertex
     /// of its own called `late`. Both need an end.
+    #[expect(
+        clippy::type_complexity,
+        reason = "it is two streams, whose types are long"
+    )]
     pub fn aggregate_and_late<A>(
         self,
         late: &str,

@@ -6,6 +6,7 @@ use mailring::stream::{
     WindowOperator, WindowOutput, Windowed,
 };
 
+#[expect(clippy::type_complexity, reason = "a closure in it has no name")]
 fn counts<W: WindowAssigner>(
     assigner: W,
     lateness_ms: u64,

@@ -238,8 +238,8 @@ impl<T> core::fmt::Debug for Staging<T> {
 mod tests {
     use super::Staging;
     use crate::ring::{Closed, TryPostError, TryTakeError, spsc};
-    use core::task::{Context, Poll, Waker};
     use crate::sync::Arc;
+    use core::task::{Context, Poll, Waker};
 
     #[test]
     fn what_is_staged_is_seen_when_it_is_published_at_every_start() {
