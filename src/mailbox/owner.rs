@@ -189,7 +189,9 @@ impl<O, L: Letter<O>> Mailbox<O, L> {
     pub(crate) fn refill_batch(&mut self) -> bool {
         if self.queues.batch() == 0 {
             if self.main.has_letters() {
-                let taken = self.main.drain_to(&mut self.queues.queue, self.batch_max);
+                let Queues { queue, .. } = &mut self.queues;
+                let put = |letter| queue.push(letter);
+                let taken = self.main.drain_by(self.batch_max, put);
                 self.note_depth(taken);
             }
             self.queues.begin_batch();

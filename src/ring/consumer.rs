@@ -436,8 +436,8 @@ impl<R: Ring> Consumer<R> {
 }
 
 /// R6: releases the room of what was taken, on every way out.
-struct Releasing<'a, R: Ring> {
-    consumer: &'a mut Consumer<R>,
+pub(super) struct Releasing<'a, R: Ring> {
+    pub(super) consumer: &'a mut Consumer<R>,
 }
 
 impl<R: Ring> Drop for Releasing<'_, R> {

@@ -265,6 +265,7 @@ impl Config {
     }
 
     /// Letters after which the consumer releases room without being asked.
+    #[inline(always)]
     pub(super) fn release_every(&self) -> u64 {
         (self.capacity as u64 / 4).max(1)
     }

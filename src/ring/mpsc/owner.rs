@@ -83,16 +83,26 @@ impl<T> Ring<T> {
     /// `is_published` has said so since the last letter was taken.
     #[inline(always)]
     pub(super) unsafe fn take_seen(&self, owner: &mut Owner) -> T {
+        // SAFETY: R3: as the caller says.
+        unsafe { self.take_seen_by(owner, |letter| letter) }
+    }
+
+    /// Takes it by `put`, before its room is released: so it need not be kept elsewhere meanwhile.
+    ///
+    /// # Safety
+    /// `is_published` has said so since the last letter was taken.
+    #[inline(always)]
+    pub(super) unsafe fn take_seen_by<R>(&self, owner: &mut Owner, put: impl FnOnce(T) -> R) -> R {
         debug_assert!(self.is_published(owner), "taken before it was published");
         let cell = &self.fixed.slots.slot(owner.cursor).value;
         owner.cursor += 1;
         // SAFETY: R3: the caller has seen the stamp, so the value is there; the cursor has passed
         // it, so it is moved out once.
-        let value = cell.with_mut(|cell| unsafe { (*cell).assume_init_read() });
+        let done = put(cell.with_mut(|cell| unsafe { (*cell).assume_init_read() }));
         if owner.cursor >= owner.release_at {
             self.release_taken(owner);
         }
-        value
+        done
     }
 
     #[inline(always)]
