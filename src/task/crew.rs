@@ -42,6 +42,8 @@ pub(super) struct Crew {
     live: usize,
     /// The last to become so last.
     hot: Vec<u32>,
+    /// A hot one that was found to have something to do: it is next.
+    found: Option<u32>,
     /// When tasks are to be looked at for their timers.
     agenda: BTreeSet<(Instant, u32)>,
     pace: Pace,
@@ -83,6 +85,7 @@ impl Crew {
             free: Vec::new(),
             live: 0,
             hot: Vec::with_capacity(HOT_MAX + 1),
+            found: None,
             agenda: BTreeSet::new(),
             pace: Pace::new(false),
             clock,
@@ -142,7 +145,11 @@ impl Crew {
 
     fn turns(&mut self) -> bool {
         let mut turns = 0_u32;
+        let mut next = self.found.take();
         loop {
+            if let Some(index) = next {
+                self.turn(index);
+            }
             self.take_ready();
             self.take_due();
             turns = turns.wrapping_add(1);
@@ -150,9 +157,8 @@ impl Crew {
                 self.list_hot();
                 self.stats.has_listed(here::listed());
             }
-            if let Some(index) = here::next() {
-                self.turn(index);
-            } else if !self.list_hot() {
+            next = here::next();
+            if next.is_none() && !self.list_hot() {
                 return !(self.is_stopping && self.live == 0);
             }
         }
@@ -324,8 +330,8 @@ impl Crew {
         });
         if sleeps {
             self.sleep(deadline);
-        } else if let Some(index) = found {
-            self.list(index);
+        } else {
+            self.found = found;
         }
         self.pace.time_has_passed();
     }
