@@ -29,7 +29,8 @@ mod tests {
 
     #[test]
     fn what_is_said_no_to_is_gone() {
-        let mut filter = OperatorHarness::new(Filter(|value: &u32| value.is_multiple_of(2))).unwrap();
+        let mut filter =
+            OperatorHarness::new(Filter(|value: &u32| value.is_multiple_of(2))).unwrap();
         for value in 0..5 {
             filter.process(Record::at(value, 10)).unwrap();
         }
