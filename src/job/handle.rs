@@ -3,7 +3,8 @@
 use super::error::RunError;
 use super::master::{Master, Member};
 use super::report::{JobReport, JobSnapshot};
-use crate::stream::StopMode;
+use crate::processor::Executor;
+use crate::stream::{StopMode, StreamTask};
 use crate::sync::{Clock as _, SharedClock};
 use crate::task::{Engine, TaskHandle, TaskState};
 use crate::wait::reply;
@@ -43,6 +44,16 @@ impl JobHandle {
             return Err(RunError::Gone);
         }
         told.wait().unwrap_or(Err(RunError::Gone))
+    }
+
+    /// An executor of the task of a subtask, counted from 0: what is posted by it is run between two
+    /// records. `None` where the job has no such subtask.
+    #[must_use]
+    pub fn executor(&self, vertex: &str, subtask: u32) -> Option<Executor<StreamTask>> {
+        let name = format!("{}/{vertex}/{subtask}", self.name);
+        let mut members = self.members.iter();
+        let member = members.find(|member| member.handle.name() == name)?;
+        Some(member.handle.executor())
     }
 
     /// Whether all tasks of the job have ended.

@@ -178,3 +178,23 @@ fn a_job_that_cannot_run_says_why() {
         engine.shutdown(Shutdown::now()).unwrap();
     });
 }
+
+#[test]
+fn letters_are_run_between_the_records_of_a_task() {
+    watched(|| {
+        let engine = engine(1);
+        let job = Job::new("asked")
+            .source("numbers", FromIter::new(0_u64..))
+            .forward()
+            .sink("discard", Discard)
+            .start(&engine)
+            .unwrap();
+        let task = job.executor("forward", 0).unwrap();
+        let asked = task.ask(|task| format!("{task:?}")).unwrap();
+        assert!(asked.wait().unwrap().contains("forward"));
+        assert!(job.executor("forward", 1).is_none());
+        assert!(job.executor("backward", 0).is_none());
+        drop(job);
+        engine.shutdown(Shutdown::now()).unwrap();
+    });
+}

@@ -48,6 +48,15 @@ pub struct IterSource<I> {
 }
 
 impl<I: Iterator> IterSource<I> {
+    /// A source of all of `items`: for sources of one's own that begin with an iterator.
+    pub fn new(items: I) -> Self {
+        Self {
+            items: Some(items),
+            skip: 0,
+            between: 0,
+        }
+    }
+
     fn next_of_many(&mut self) -> Option<I::Item> {
         let skip = core::mem::replace(&mut self.skip, self.between);
         self.items.as_mut()?.nth(skip)

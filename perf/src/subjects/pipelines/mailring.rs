@@ -34,8 +34,21 @@ fn started(started: Result<JobHandle, JobError>) -> Result<JobHandle, NoThread> 
 
 /// Runs a job on an engine of so many threads, which is gone when this returns.
 fn run(site: &Site, case: &Case, threads: usize, job: &Job) -> Result<(), NoThread> {
+    run_with(site, case, threads, job, |_| ())
+}
+
+/// As `run`, and shows the job to `begun` when it has begun.
+fn run_with(
+    site: &Site,
+    case: &Case,
+    threads: usize,
+    job: &Job,
+    begun: impl FnOnce(&JobHandle),
+) -> Result<(), NoThread> {
     let engine = engine::built(engine::engine(site, case, threads))?;
-    let ended = started(job.start(&engine))?.wait();
+    let job = started(job.start(&engine))?;
+    begun(&job);
+    let ended = job.wait();
     engine::end(&engine);
     finished(ended);
     Ok(())
@@ -78,7 +91,10 @@ fn hop(site: &Site, case: &Case, records: u64) -> Result<Ran<u64>, NoThread> {
     Ok(home.arrived(u64::wrapping_add))
 }
 
-fn sums_by_key(case: &Case, asked: Keyed, home: &Home<Totals>, letters: Option<&Letters>) -> Job {
+/// The vertex that keeps the sums.
+const SUMS: &str = "sums";
+
+fn sums_by_key(case: &Case, asked: Keyed, home: &Home<Totals>) -> Job {
     let Keyed {
         records,
         keys,
@@ -92,20 +108,16 @@ fn sums_by_key(case: &Case, asked: Keyed, home: &Home<Totals>, letters: Option<&
         .parallelism(tasks as u32)
         .on_thread(0)
         .key_by(move |record| key(*record, keys))
+        .named(SUMS)
         .parallelism(tasks as u32)
         .on_thread(0)
         .aggregate(Sum::of(|record: &u64| *record))
-        .sink("note", noting.with(letters))
+        .sink("note", noting)
 }
 
 fn keyed(site: &Site, case: &Case, asked: Keyed) -> Result<Ran<Totals>, NoThread> {
     let home = Home::new(site.clock);
-    run(
-        site,
-        case,
-        asked.tasks,
-        &sums_by_key(case, asked, &home, None),
-    )?;
+    run(site, case, asked.tasks, &sums_by_key(case, asked, &home))?;
     Ok(home.arrived(|all, more| all.with(&more)))
 }
 
@@ -118,8 +130,14 @@ fn keyed_with_letters(
 ) -> Result<Ran<Totals>, NoThread> {
     let home = Home::new(site.clock);
     let letters = Letters::new(case.rate_per_s.unwrap_or(1));
-    let job = sums_by_key(case, asked, &home, Some(&letters));
-    letters.beside(posts, || run(site, case, asked.tasks, &job))?;
+    let job = sums_by_key(case, asked, &home);
+    let begun = |job: &JobHandle| {
+        let tasks = 0..asked.tasks as u32;
+        tasks
+            .filter_map(|subtask| job.executor(SUMS, subtask))
+            .for_each(|task| letters.begin(task));
+    };
+    letters.beside(posts, || run_with(site, case, asked.tasks, &job, begun))?;
     Ok(home.arrived(|all, more| all.with(&more)))
 }
 

@@ -1,11 +1,10 @@
 //! The ends of our jobs: where records come from, and where results go.
 
-use super::letters::Letters;
 use crate::clock::{Clock, Ticks};
 use crate::measure::pipeline::Ran;
 use mailring::letter::{BoxError, Outcome};
 use mailring::stream::{
-    Polled, Record, Setting, Sink, SinkFactory, Source, SourceFactory, Subtask,
+    IterSource, Polled, Record, Setting, Sink, SinkFactory, Source, SourceFactory, Subtask,
 };
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -79,7 +78,7 @@ impl<T, F> Parts<T, F> {
 pub(super) struct Items<T, I> {
     clock: &'static Clock,
     home: Sender<Sent<T>>,
-    items: I,
+    items: IterSource<I>,
 }
 
 impl<T, I, F> SourceFactory for Parts<T, F>
@@ -95,7 +94,10 @@ where
         Ok(Items {
             clock: self.clock,
             home: self.home,
-            items: (self.make)(subtask.index as usize, subtask.parallelism as usize),
+            items: IterSource::new((self.make)(
+                subtask.index as usize,
+                subtask.parallelism as usize,
+            )),
         })
     }
 }
@@ -111,10 +113,16 @@ impl<T, I: Iterator> Source for Items<T, I> {
 
     #[inline]
     fn poll(&mut self) -> Result<Polled<I::Item>, BoxError> {
-        Ok(match self.items.next() {
-            Some(item) => Polled::Record(Record::new(item)),
-            None => Polled::End,
-        })
+        self.items.poll()
+    }
+
+    #[inline]
+    fn poll_some(
+        &mut self,
+        max: usize,
+        take: impl FnMut(Record<I::Item>) -> Result<bool, BoxError>,
+    ) -> Result<Option<Polled<I::Item>>, BoxError> {
+        self.items.poll_some(max, take)
     }
 }
 
@@ -125,7 +133,6 @@ pub(super) struct Sums<T, F> {
     home: Sender<Sent<T>>,
     sum: T,
     add: F,
-    letters: Option<Letters>,
 }
 
 impl<T, F> Sums<T, F> {
@@ -136,14 +143,7 @@ impl<T, F> Sums<T, F> {
             home: home.sender.clone(),
             sum,
             add,
-            letters: None,
         }
-    }
-
-    /// With letters that arrive meanwhile.
-    pub(super) fn with(mut self, letters: Option<&Letters>) -> Self {
-        self.letters = letters.cloned();
-        self
     }
 }
 
@@ -164,13 +164,6 @@ where
     T: Clone,
     F: FnMut(&mut T, In),
 {
-    fn open(&mut self, setting: &Setting) -> Outcome {
-        if let Some(letters) = &self.letters {
-            letters.begin(setting.waker());
-        }
-        Ok(())
-    }
-
     #[inline]
     fn record(&mut self, record: Record<In>) -> Outcome {
         (self.add)(&mut self.sum, record.value);

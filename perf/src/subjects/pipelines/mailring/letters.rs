@@ -1,18 +1,19 @@
 //! Letters that arrive at tasks while these work.
 
 use crate::measure::{NoThread, spawn};
+use mailring::processor::Executor;
+use mailring::stream::StreamTask;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::task::Waker;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// So many a second at equal distances, of all tasks together, which get them in turn. A letter is a
-/// call of the task's waker: a marker in its mailbox, which interrupts its records.
+/// So many a second at equal distances, of all tasks together, which get them in turn. Each is a mail
+/// that is run between two records.
 #[derive(Clone)]
 pub(super) struct Letters {
     apart: Duration,
-    tasks: Arc<Mutex<Vec<Waker>>>,
+    tasks: Arc<Mutex<Vec<Executor<StreamTask>>>>,
 }
 
 impl Letters {
@@ -24,7 +25,7 @@ impl Letters {
     }
 
     /// A task is there.
-    pub(super) fn begin(&self, task: Waker) {
+    pub(super) fn begin(&self, task: Executor<StreamTask>) {
         self.tasks.lock().expect("nobody panics").push(task);
     }
 
@@ -54,7 +55,8 @@ impl Letters {
                 due += self.apart;
                 turn += 1;
                 if let Some(task) = tasks.get(turn % tasks.len().max(1)).filter(|_| posts) {
-                    task.wake_by_ref();
+                    // One whose mailbox is full has letters enough, and one that has ended needs none.
+                    let _refused = task.try_execute(|_: &mut StreamTask| {});
                 }
             }
         }
