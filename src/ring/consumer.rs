@@ -202,18 +202,10 @@ impl<R: Ring> Consumer<R> {
     /// # Ok::<(), mailring::ring::CapacityError>(())
     /// ```
     #[inline]
-    pub fn drain_some(&mut self, max: usize, mut handler: impl FnMut(R::Letter) -> bool) -> usize {
+    pub fn drain_some(&mut self, max: usize, handler: impl FnMut(R::Letter) -> bool) -> usize {
         let taken = Releasing { consumer: self };
         let Consumer { ring, side, .. } = &mut *taken.consumer;
-        let mut count = 0;
-        while count < max {
-            let Some(letter) = ring.pop(side) else { break };
-            count += 1;
-            if !handler(letter) {
-                break;
-            }
-        }
-        count
+        ring.take_while(side, max, handler)
     }
 
     /// As [`drain`](Self::drain), within a budget of letters and time; the letter handed out when

@@ -113,6 +113,26 @@ pub trait Ring: Sealed + Sized {
         self.look(side).map(Seen::take)
     }
 
+    /// Takes letters from the cursor on, at most `max`, until `each` says by `false` that it takes no
+    /// more; how many. Releases nothing but when a quarter of the ring is unreleased.
+    #[inline(always)]
+    fn take_while(
+        &self,
+        side: &mut Self::ConsumerSide,
+        max: usize,
+        mut each: impl FnMut(Self::Letter) -> bool,
+    ) -> usize {
+        let mut count = 0;
+        while count < max {
+            let Some(letter) = self.pop(side) else { break };
+            count += 1;
+            if !each(letter) {
+                break;
+            }
+        }
+        count
+    }
+
     /// The cursor: how many letters were taken since the start sequence.
     fn cursor(&self, side: &Self::ConsumerSide) -> u64;
 

@@ -138,7 +138,7 @@ impl<T, C: InputChannel<T>> InputGate<T, C> {
     }
 
     /// Gives `handler` elements of the next channel that has any, with the channel's number, until
-    /// that says by `false` that it takes no more; at most `max`.
+    /// that says by `false` that it takes no more; at most `max`. An event is the last of a call.
     ///
     /// # Errors
     /// [`GateError`]; a record after the end is dropped.
@@ -158,26 +158,34 @@ impl<T, C: InputChannel<T>> InputGate<T, C> {
             if *reach == Reach::Ended {
                 continue;
             }
-            let run = max.min(self.run_max);
+            // Alone it need not give way to any other (G2).
+            let run = match channels {
+                1 => max,
+                _ => max.min(self.run_max),
+            };
+            let was = *reach;
+            let mut now = was;
             let mut is_after_end = false;
             let taken = channel.drain(run, |element| {
-                let goes_on = match &element {
-                    Element::Record(_) if *reach != Reach::Open => {
-                        is_after_end = true;
-                        return false;
-                    }
+                let is_event = match &element {
                     Element::Event(Event::EndOfData(_)) => {
-                        *reach = Reach::DataEnded;
+                        now = Reach::DataEnded;
                         true
                     }
                     Element::Event(Event::EndOfPartition) => {
-                        *reach = Reach::Ended;
-                        false
+                        now = Reach::Ended;
+                        true
                     }
-                    _ => true,
+                    Element::Event(_) => true,
+                    Element::Record(_) if was != Reach::Open => {
+                        is_after_end = true;
+                        return false;
+                    }
+                    _ => false,
                 };
-                handler(index, element) && goes_on
+                handler(index, element) && !is_event
             });
+            *reach = now;
             let taken = taken.map_err(|error| GateError::Channel {
                 channel: index,
                 error,

@@ -32,13 +32,15 @@ impl<T> InputChannel<T> for LocalChannel<T> {
         let Some(ring) = self.ring.as_mut().filter(|_| !self.is_blocked) else {
             return Ok(0);
         };
-        let is_blocked = &mut self.is_blocked;
-        Ok(ring.drain_some(max, |element| {
+        let mut is_blocked = false;
+        let taken = ring.drain_some(max, |element| {
             if let Element::Event(event) = &element {
-                *is_blocked = event.blocks_channel();
+                is_blocked = event.blocks_channel();
             }
-            handler(element) && !*is_blocked
-        }))
+            handler(element) && !is_blocked
+        });
+        self.is_blocked = is_blocked;
+        Ok(taken)
     }
 
     #[inline]

@@ -271,6 +271,37 @@ impl<T> protocol::Ring for Ring<T> {
         }
     }
 
+    /// By runs of slots that lie side by side and end no quarter.
+    #[inline(always)]
+    fn take_while(
+        &self,
+        side: &mut ConsumerSide,
+        max: usize,
+        mut each: impl FnMut(T) -> bool,
+    ) -> usize {
+        let mut left = max as u64;
+        while left > 0 && self.look(side) {
+            let until = side.known_tail.get().min(side.release_at);
+            // A look finds one letter at least; a quarter may have ended before it.
+            let count = until.saturating_sub(side.cursor).clamp(1, left);
+            let [slots, _] = self.slots(side.cursor, count as usize);
+            for slot in slots {
+                side.cursor += 1;
+                left -= 1;
+                // SAFETY: R11: it is before the tail that was seen, so published, and is not released;
+                // the cursor has passed it, so it is moved out once.
+                let letter = slot.with_mut(|cell| unsafe { (*cell).assume_init_read() });
+                if !each(letter) {
+                    return max - left as usize;
+                }
+            }
+            if side.cursor >= side.release_at {
+                protocol::Ring::release(self, side);
+            }
+        }
+        max - left as usize
+    }
+
     fn cursor(&self, side: &ConsumerSide) -> u64 {
         side.cursor
     }

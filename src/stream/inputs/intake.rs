@@ -73,10 +73,11 @@ impl<T, C: InputChannel<T>> Intake<T, C> {
         } = self;
         let mut outcome = Ok(());
         let mut met = None;
+        let mut count = 0;
         let gave = gate.drain(max, |channel, element| {
             outcome = match element {
                 Element::Record(record) => {
-                    *records += 1;
+                    count += 1;
                     out.record(record)
                 }
                 Element::Watermark(watermark) => pass_on(valve.watermark(channel, watermark), out),
@@ -89,6 +90,7 @@ impl<T, C: InputChannel<T>> Intake<T, C> {
             };
             outcome.is_ok() && goes_on(out)
         });
+        *records += count;
         outcome?;
         match gave? {
             Gave::Nothing => Ok(Taken::Nothing),

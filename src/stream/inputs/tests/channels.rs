@@ -271,6 +271,7 @@ fn bytes_that_are_no_element_are_an_error() {
     sender.send(&Element::<u64>::Event(Event::EndOfData(StopMode::Drain)));
     sender.send(&record(1));
     let mut gate = InputGate::<u64, _>::new(vec![channel]);
+    assert_eq!(gate.drain(9, |_, _| true).unwrap(), Gave::Elements(1));
     let error = gate.drain(9, |_, _| true).unwrap_err();
     assert_eq!(error.to_string(), "channel 0: too few bytes");
 }
