@@ -260,3 +260,32 @@ fn a_close_wakes_the_producer_also_where_the_consumers_waker_panics() {
     assert_eq!(bell.0.get(), 1);
     assert!(producer.is_closed());
 }
+
+#[test]
+fn some_are_drained_in_order_up_to_a_stop_at_every_start() {
+    for start in (0..12).chain([(1 << 32) - 5, u64::MAX - 2_000]) {
+        for capacity in [1, 3, 4, 8] {
+            let ring = Builder::new(capacity).start(start).build().unwrap();
+            let (producer, mut consumer) = ring;
+            let (mut posted, mut taken) = (0, 0);
+            for lap in 0..120 {
+                while producer.try_post(posted).is_ok() {
+                    posted += 1;
+                }
+                // A bound, a stop, or all that there is.
+                let max = [1, 2, 100][lap % 3];
+                let stop_at = taken + [100, 1, 2][lap % 3];
+                let before = taken;
+                let count = consumer.drain_some(max, |letter| {
+                    assert_eq!(letter, taken);
+                    taken += 1;
+                    letter != stop_at
+                });
+                assert_eq!(count, taken - before);
+                let there = posted - before;
+                assert_eq!(count, there.min(max).min(stop_at - before + 1));
+                assert_eq!(producer.len(), posted - taken, "all their room is free");
+            }
+        }
+    }
+}
