@@ -3,50 +3,18 @@
 //!
 //! Alone in its file, for it counts what the whole process allocates.
 
+#[path = "counting/mod.rs"]
+mod counting;
+
+use counting::{ALLOCATIONS, COUNTS};
 use mailring::letter::{Letter, Mail, Outcome, Priority};
 use mailring::mailbox::{self, Mailbox, Marker, MarkerOptions, MarkerPost, Sender};
 use mailring::ring::{Budget, Consumer, Producer, Ring, mpsc, spsc};
 use mailring::wait::Parking;
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
 use std::time::Duration;
-
-/// The system's allocator; counts while it is told to.
-struct Counting;
-
-static COUNTS: AtomicBool = AtomicBool::new(false);
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-fn count() {
-    if COUNTS.load(SeqCst) {
-        ALLOCATIONS.fetch_add(1, SeqCst);
-    }
-}
-
-// SAFETY: hands everything on to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: the caller's promise is handed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, address: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is handed on.
-        unsafe { System.dealloc(address, layout) }
-    }
-
-    unsafe fn realloc(&self, address: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        // SAFETY: the caller's promise is handed on.
-        unsafe { System.realloc(address, layout, size) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
 
 /// What owns the mails' numbers.
 #[derive(Default)]

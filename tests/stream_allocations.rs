@@ -4,49 +4,17 @@
 //! Alone in its file, for it counts what the whole process allocates.
 #![cfg(feature = "stream")]
 
+#[path = "counting/mod.rs"]
+mod counting;
+
+use counting::{ALLOCATIONS, COUNTS};
 use mailring::ManualClock;
 use mailring::job::Job;
 use mailring::processor::Step;
 use mailring::ring::Budget;
 use mailring::stream::FromIter;
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
-
-/// The system's allocator; counts while it is told to.
-struct Counting;
-
-static COUNTS: AtomicBool = AtomicBool::new(false);
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-fn count() {
-    if COUNTS.load(SeqCst) {
-        ALLOCATIONS.fetch_add(1, SeqCst);
-    }
-}
-
-// SAFETY: hands everything on to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: the caller's promise is handed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, address: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is handed on.
-        unsafe { System.dealloc(address, layout) }
-    }
-
-    unsafe fn realloc(&self, address: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        // SAFETY: the caller's promise is handed on.
-        unsafe { System.realloc(address, layout, size) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 #[test]
 fn no_wake_allocates() {
