@@ -74,7 +74,7 @@ where
         A: AggregateFunction<T, Out: 'static> + Clone + Send + 'static,
     {
         self.outputs(function).flat_map(|output| match output {
-            WindowOutput::Result(result) => Some(result),
+            WindowOutput::Fired(result) => Some(result),
             WindowOutput::Late(_) => None,
         })
     }
@@ -97,7 +97,7 @@ where
         A: AggregateFunction<T, Out: 'static> + Clone + Send + 'static,
     {
         self.outputs(function).divide(late, |output| match output {
-            WindowOutput::Result(result) => (Some(result), None),
+            WindowOutput::Fired(result) => (Some(result), None),
             WindowOutput::Late(record) => (None, Some(record)),
         })
     }

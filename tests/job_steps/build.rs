@@ -277,7 +277,7 @@ impl Built {
 /// A window's result as an item: how many, and since when. One that is late has no such words.
 fn of_window(output: WindowOutput<u32, mailring::stream::Counted<i64>, Item>) -> Item {
     match output {
-        WindowOutput::Result(result) => {
+        WindowOutput::Fired(result) => {
             let mut item = Item::new(result.key, result.value.sum, result.value.count as u32);
             item.order.push(result.window.start_ms as u32);
             item

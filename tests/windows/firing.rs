@@ -15,7 +15,7 @@ fn result<V>(key: u8, start_ms: i64, value: V) -> Element<WindowOutput<u8, V, Nu
         end_ms: start_ms + 10,
     };
     let windowed = Windowed { key, window, value };
-    Element::Record(Record::at(WindowOutput::Result(windowed), start_ms + 9))
+    Element::Record(Record::at(WindowOutput::Fired(windowed), start_ms + 9))
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn a_window_fires_once_at_its_last_moment_and_stamps_its_result_with_it() {
     assert_eq!(output.pop(), Some(Element::Watermark(Watermark(9))));
     output.sort_by_key(|element| match element {
         Element::Record(record) => match record.value {
-            WindowOutput::Result(windowed) => windowed.key,
+            WindowOutput::Fired(windowed) => windowed.key,
             WindowOutput::Late(late) => late.0,
         },
         _ => 0,

@@ -31,7 +31,7 @@ fn outcome<W: WindowAssigner>(
             panic!("no watermark came");
         };
         match record.value {
-            WindowOutput::Result(Windowed { window, value, .. }) => {
+            WindowOutput::Fired(Windowed { window, value, .. }) => {
                 assert_eq!(record.timestamp_ms(), Some(window.max_timestamp_ms()));
                 fired.push((window.start_ms, value));
             }
@@ -77,7 +77,7 @@ fn an_allowed_late_record_has_its_window_fire_again_with_all_it_holds() {
         window,
         value: 1,
     };
-    let expected = Record::at(WindowOutput::Result(first), 9);
+    let expected = Record::at(WindowOutput::Fired(first), 9);
     assert_eq!(harness.take_records(), [expected]);
 
     assert_eq!(outcome(&mut harness, 6), (vec![(0, 2)], false));

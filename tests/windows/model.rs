@@ -59,7 +59,7 @@ impl Plain {
     fn result(&self, window: TimeWindow, key: u8) -> Record<Output> {
         let value = self.windows[&(window, key)];
         let windowed = Windowed { key, window, value };
-        Record::at(WindowOutput::Result(windowed), window.end_ms - 1)
+        Record::at(WindowOutput::Fired(windowed), window.end_ms - 1)
     }
 
     fn record(&mut self, key: u8, number: i64, at_ms: i64) -> Vec<Record<Output>> {
@@ -114,7 +114,7 @@ impl Plain {
 fn sorted(mut output: Vec<Record<Output>>) -> Vec<Record<Output>> {
     output.sort_by_key(|record| {
         let place = match record.value {
-            WindowOutput::Result(Windowed { key, window, .. }) => (Some(window), key),
+            WindowOutput::Fired(Windowed { key, window, .. }) => (Some(window), key),
             WindowOutput::Late((key, _)) => (None, key),
         };
         (record.timestamp_ms(), place)

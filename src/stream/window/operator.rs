@@ -32,7 +32,7 @@ pub struct Windowed<K, V> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WindowOutput<K, V, In> {
     /// What a window has come to.
-    Result(Windowed<K, V>),
+    Fired(Windowed<K, V>),
     /// A record too late for its windows.
     Late(In),
 }
@@ -54,7 +54,7 @@ pub enum WindowOutput<K, V, In> {
 /// }
 /// let _ = delays.watermark(60 * 60_000)?;
 /// let results = delays.take_records();
-/// let WindowOutput::Result(first) = &results[0].value else { panic!("none is late") };
+/// let WindowOutput::Fired(first) = &results[0].value else { panic!("none is late") };
 /// assert_eq!((first.key, first.value.count, first.value.sum), ("JFK", 2, 10));
 /// assert_eq!(results.len(), 1, "the window of EWR goes on");
 /// # Ok::<(), mailring::letter::BoxError>(())
@@ -329,7 +329,7 @@ fn result<K: Key, V, In>(
         window,
         value,
     };
-    Record::at(WindowOutput::Result(windowed), window.max_timestamp_ms())
+    Record::at(WindowOutput::Fired(windowed), window.max_timestamp_ms())
 }
 
 impl<In, K, F, W: fmt::Debug, A: AggregateFunction<In>> fmt::Debug
