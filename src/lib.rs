@@ -17,6 +17,8 @@
 //!   [`TaskHandle`](task::TaskHandle), [`Placement`](task::Placement), [`IoPool`](task::IoPool);
 //! - `stream` (feature `stream`): single-threaded dataflow on a task: elements, channels, operators,
 //!   watermarks, keyed state;
+//! - `checkpoint` (feature `checkpoint`): consistent snapshots: barriers, coordinator, storage,
+//!   recovery;
 //! - `job` (feature `stream`): streams written down, and run by an engine's tasks.
 //!
 //! Each layer imports only from those before it.
@@ -57,6 +59,10 @@ pub mod task;
 #[cfg(all(feature = "stream", not(mailring_loom)))]
 #[cfg_attr(docsrs, doc(cfg(feature = "stream")))]
 pub mod stream;
+
+#[cfg(all(feature = "checkpoint", not(mailring_loom)))]
+#[cfg_attr(docsrs, doc(cfg(feature = "checkpoint")))]
+pub mod checkpoint;
 
 #[cfg(all(feature = "stream", not(mailring_loom)))]
 #[cfg_attr(docsrs, doc(cfg(feature = "stream")))]

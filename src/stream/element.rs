@@ -1,6 +1,7 @@
 //! What flows from task to task: records, the elements of time between them, and events.
 
 use core::fmt;
+use serde::{Deserialize, Serialize};
 
 /// A value and the time it happened at.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -132,11 +133,73 @@ pub enum StopMode {
 }
 
 /// Which checkpoint; they are counted from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CheckpointId(
     /// The number.
     pub core::num::NonZeroU64,
 );
+
+impl CheckpointId {
+    /// The checkpoint of that number; `None` for 0.
+    #[must_use]
+    pub const fn new(number: u64) -> Option<Self> {
+        match core::num::NonZeroU64::new(number) {
+            Some(number) => Some(Self(number)),
+            None => None,
+        }
+    }
+
+    /// The number.
+    #[must_use]
+    pub const fn get(self) -> u64 {
+        self.0.get()
+    }
+}
+
+impl fmt::Display for CheckpointId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// What a snapshot is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum SnapshotType {
+    /// Recovery: a later one takes its place.
+    #[default]
+    Checkpoint,
+    /// The user's, who keeps it.
+    Savepoint,
+}
+
+/// How a barrier is to be met by a task with many channels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Alignment {
+    /// Records behind a barrier go on while barriers of other channels are awaited: they may count
+    /// twice after a restore.
+    AtLeastOnce,
+    /// A channel whose barrier has come waits for those of the others: each record counts once.
+    #[default]
+    Aligned,
+    /// Barriers overtake records, which are stored with the snapshot.
+    Unaligned,
+    /// As `Aligned`, where `Unaligned` was asked for but the edge does not allow it.
+    ForcedAligned,
+}
+
+/// How a checkpoint is to be taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct CheckpointOptions {
+    /// What it is for.
+    pub snapshot: SnapshotType,
+    /// How barriers are met.
+    pub alignment: Alignment,
+    /// After how long, in milliseconds since the checkpoint was begun, an aligned checkpoint becomes
+    /// an unaligned one; 0 for never.
+    pub alignment_timeout_ms: u32,
+}
 
 /// Divides what comes before a checkpoint from what comes after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -145,6 +208,29 @@ pub struct CheckpointBarrier {
     pub id: CheckpointId,
     /// When the checkpoint was begun, in nanoseconds of the job's clock since the job was started.
     pub begun_ns: u64,
+    /// How it is taken.
+    pub options: CheckpointOptions,
+}
+
+impl CheckpointBarrier {
+    /// The barrier of a checkpoint that was begun at `begun_ns`, aligned.
+    #[must_use]
+    pub fn new(id: CheckpointId, begun_ns: u64) -> Self {
+        Self {
+            id,
+            begun_ns,
+            options: CheckpointOptions::default(),
+        }
+    }
+}
+
+/// Which channel of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChannelId {
+    /// The gate, counted from 0 in the order of the operator's inputs.
+    pub gate: u16,
+    /// The place in the gate, counted from 0.
+    pub channel: u32,
 }
 
 /// What is told to a task rather than to its operators, in line with the records.

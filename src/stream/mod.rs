@@ -47,8 +47,8 @@ pub use channel::{ChannelState, Codec, InputChannel, ResumeError};
 pub use csv_error::CsvError;
 pub use deployment::{Deployment, EdgeId};
 pub use element::{
-    CheckpointBarrier, CheckpointId, Element, Event, LatencyMarker, Record, StopMode, Watermark,
-    WatermarkStatus,
+    Alignment, ChannelId, CheckpointBarrier, CheckpointId, CheckpointOptions, Element, Event,
+    LatencyMarker, Record, SnapshotType, StopMode, Watermark, WatermarkStatus,
 };
 pub use gate::{GateError, Gave, InputGate};
 pub use harness::OperatorHarness;

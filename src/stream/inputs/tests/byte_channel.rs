@@ -102,10 +102,10 @@ fn decode<T>(codec: &impl Codec<T>, bytes: &mut &[u8]) -> Result<Element<T>, Box
         5 => Element::Event(Event::EndOfData(StopMode::Drain)),
         6 => Element::Event(Event::EndOfData(StopMode::NoDrain)),
         7 => Element::Event(Event::EndOfPartition),
-        8 => Element::Event(Event::Barrier(CheckpointBarrier {
-            id: take_id(bytes)?,
-            begun_ns: take_u64(bytes)?,
-        })),
+        8 => Element::Event(Event::Barrier(CheckpointBarrier::new(
+            take_id(bytes)?,
+            take_u64(bytes)?,
+        ))),
         9 => Element::Event(Event::CancelBarrier(take_id(bytes)?)),
         tag => return Err(format!("there is no element with tag {tag}").into()),
     })

@@ -33,10 +33,8 @@ fn end_of_data(mode: StopMode) -> Element<u64> {
 const END_OF_PARTITION: Element<u64> = Element::Event(Event::EndOfPartition);
 
 fn barrier(id: u64) -> Element<u64> {
-    Element::Event(Event::Barrier(CheckpointBarrier {
-        id: CheckpointId(NonZeroU64::new(id).expect("counted from 1")),
-        begun_ns: 0,
-    }))
+    let id = CheckpointId(NonZeroU64::new(id).expect("counted from 1"));
+    Element::Event(Event::Barrier(CheckpointBarrier::new(id, 0)))
 }
 
 /// What puts elements into a channel.
