@@ -1,9 +1,11 @@
 //! Consistent snapshots of a job: barriers, the subtask's side, the coordinator, storage, recovery.
 
+mod completed;
 mod failure_reason;
 mod message;
 mod state_handle;
 
+pub use completed::{CompletedCheckpoint, CompletedSubtask, CompletedVertex};
 pub use failure_reason::CheckpointFailureReason;
 pub use message::{
     Acknowledge, Decline, Epoch, SubtaskCheckpointMetrics, ToCoordinator, ToSubtask,
