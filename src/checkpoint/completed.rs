@@ -44,6 +44,8 @@ pub struct CompletedCheckpoint {
     pub max_parallelism: u32,
     /// In the order of the job's vertices.
     pub vertices: Vec<CompletedVertex>,
+    /// What coordinators of operators added, by the operator's name.
+    pub coordinator_states: Vec<(Box<str>, Vec<u8>)>,
     /// What hooks of the job added, by name.
     pub master_states: Vec<(Box<str>, Vec<u8>)>,
 }
