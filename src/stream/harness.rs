@@ -1,6 +1,7 @@
 //! Drives one operator by hand: for tests, with the time and the room for output in one's hand.
 
-use super::element::{Element, LatencyMarker, Record, Watermark, WatermarkStatus};
+use super::checkpointing::{CheckpointNotice, RestoredOperator, RestoredSubtask};
+use super::element::{CheckpointId, Element, LatencyMarker, Record, Watermark, WatermarkStatus};
 use super::operator::Operator;
 use super::output::{Output, Progress, Readiness};
 use super::setting::{Setting, Subtask, Surroundings};
@@ -131,10 +132,36 @@ impl<Op: Operator<In>, In> OperatorHarness<Op, In> {
     ///
     /// # Errors
     /// What `open` failed by.
-    pub fn of_subtask(mut operator: Op, subtask: Subtask) -> Result<Self, BoxError> {
+    pub fn of_subtask(operator: Op, subtask: Subtask) -> Result<Self, BoxError> {
+        Self::open(operator, subtask, None)
+    }
+
+    /// Opens `operator` in a subtask of one's own, restored from `restored`.
+    ///
+    /// # Errors
+    /// What `open` failed by.
+    pub fn restored(
+        operator: Op,
+        subtask: Subtask,
+        restored: RestoredOperator,
+    ) -> Result<Self, BoxError> {
+        let restored = RestoredSubtask {
+            checkpoint: CheckpointId::new(1).expect("it is not 0"),
+            operators: vec![restored],
+            is_finished: false,
+        };
+        Self::open(operator, subtask, Some(Rc::new(restored)))
+    }
+
+    fn open(
+        mut operator: Op,
+        subtask: Subtask,
+        restored: Option<Rc<RestoredSubtask>>,
+    ) -> Result<Self, BoxError> {
         let by_hand = Rc::new(ByHand::default());
         let surroundings: Rc<dyn Surroundings> = by_hand.clone();
-        operator.open(&Setting::new(Rc::new(subtask), 0, surroundings))?;
+        let setting = Setting::new(Rc::new(subtask), 0, surroundings);
+        operator.open(&setting.restoring(restored))?;
         let elements = Rc::new(RefCell::new(Vec::new()));
         let room = Rc::new(Cell::new(usize::MAX));
         Ok(Self {
@@ -148,6 +175,25 @@ impl<Op: Operator<In>, In> OperatorHarness<Op, In> {
             by_hand,
             input: PhantomData,
         })
+    }
+
+    /// Has it take part in checkpoint `id`: what it puts out before the barrier goes to the output, and
+    /// its state is what another one is [restored](Self::restored) from.
+    ///
+    /// # Errors
+    /// What the operator failed by.
+    pub fn snapshot(&mut self, id: CheckpointId) -> Result<RestoredOperator, BoxError> {
+        self.operator
+            .prepare_snapshot_pre_barrier(id, &mut self.out)?;
+        RestoredOperator::of(self.operator.snapshot(id)?)
+    }
+
+    /// Tells it of a checkpoint.
+    ///
+    /// # Errors
+    /// What the operator failed by.
+    pub fn notify_checkpoint(&mut self, notice: CheckpointNotice) -> Outcome {
+        self.operator.notify_checkpoint(notice)
     }
 
     /// Gives it a record.

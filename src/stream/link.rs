@@ -1,7 +1,8 @@
 //! Chains: operators composed by type, so that a chained record is a function call.
 
+use super::checkpointing::{ChainSnapshot, CheckpointNotice};
 use super::closing::close_one;
-use super::element::{Event, LatencyMarker, Record, Watermark, WatermarkStatus};
+use super::element::{CheckpointId, Event, LatencyMarker, Record, Watermark, WatermarkStatus};
 use super::operator::Operator;
 use super::output::{Output, Progress, Readiness};
 use super::report::{OperatorReport, Reports};
@@ -53,6 +54,26 @@ pub trait Link<T>: Output<T> {
     /// Whether there is room for output. Where there is none, `cx` is woken when there is some.
     fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<()>;
 
+    /// Checkpoint `id` is about to be taken: operators put out what they hold back, the first one
+    /// first.
+    ///
+    /// # Errors
+    /// What an operator failed by.
+    fn prepare_snapshot(&mut self, id: CheckpointId) -> Outcome {
+        let _ = id;
+        Ok(())
+    }
+
+    /// Adds each operator's state to `into`, the last one first.
+    ///
+    /// # Errors
+    /// What an operator failed by.
+    fn snapshot(&mut self, id: CheckpointId, into: &mut ChainSnapshot) -> Outcome;
+
+    /// Tells each operator, the last one first, whatever becomes of the others. The first error is kept
+    /// in `failed`.
+    fn notify(&mut self, notice: CheckpointNotice, failed: &mut Outcome);
+
     /// Closes the operators, the last one first, each of them whatever becomes of the others. The
     /// first error is kept in `failed`.
     fn close(&mut self, failed: &mut Outcome);
@@ -65,6 +86,9 @@ pub trait Link<T>: Output<T> {
 pub trait LinkFactory<T>: Clone + Send + 'static {
     /// The link.
     type Link: Link<T> + 'static;
+
+    /// Adds the names of its operators, the first one first.
+    fn names(&self, names: &mut Vec<&'static str>);
 
     /// Builds it.
     ///
@@ -199,6 +223,23 @@ impl<In, Op: Operator<In>, Next: Link<Op::Out>> Link<In> for Chained<In, Op, Nex
         self.next.get_mut().poll_room(cx)
     }
 
+    fn prepare_snapshot(&mut self, id: CheckpointId) -> Outcome {
+        self.operator
+            .prepare_snapshot_pre_barrier(id, &mut self.next)?;
+        self.next.get_mut().prepare_snapshot(id)
+    }
+
+    fn snapshot(&mut self, id: CheckpointId, into: &mut ChainSnapshot) -> Outcome {
+        self.next.get_mut().snapshot(id, into)?;
+        into.push((self.report.name, self.operator.snapshot(id)?));
+        Ok(())
+    }
+
+    fn notify(&mut self, notice: CheckpointNotice, failed: &mut Outcome) {
+        self.next.get_mut().notify(notice, failed);
+        close_one(failed, || self.operator.notify_checkpoint(notice));
+    }
+
     fn close(&mut self, failed: &mut Outcome) {
         self.next.get_mut().close(failed);
         close_one(failed, || self.operator.close());
@@ -243,6 +284,11 @@ where
     Next: LinkFactory<Op::Out>,
 {
     type Link = Chained<In, Op, Next::Link>;
+
+    fn names(&self, names: &mut Vec<&'static str>) {
+        names.push(self.name);
+        self.next.names(names);
+    }
 
     fn build(self, deployment: &mut super::Deployment) -> Result<Self::Link, BoxError> {
         let next = self.next.build(deployment)?;

@@ -3,6 +3,7 @@
 mod aggregate;
 mod body;
 mod channel;
+mod checkpointing;
 mod closing;
 #[cfg(feature = "csv")]
 mod csv_error;
@@ -43,6 +44,9 @@ pub use aggregate::{
     AggregateFunction, Count, CountAndSum, Counted, Fold, Max, Min, Reduce, Sum, Summand,
 };
 pub use channel::{ChannelState, Codec, InputChannel, ResumeError};
+pub use checkpointing::{
+    CheckpointNotice, EncodeState, OperatorSnapshot, RestoredOperator, RestoredSubtask, StateBytes,
+};
 #[cfg(feature = "csv")]
 pub use csv_error::CsvError;
 pub use deployment::{Deployment, EdgeId};
@@ -100,6 +104,8 @@ pub use window::{
 };
 
 pub(crate) use body::Body;
+#[cfg_attr(not(feature = "checkpoint"), allow(unused_imports))]
+pub(crate) use checkpointing::{ChainSnapshot, Checkpointed, MakeParticipant, Participant};
 pub(crate) use deployment::Pace;
 pub(crate) use inputs::{ManyInputs, MultipleInputProcessor, TwoInputs};
 pub(crate) use link::ChainedFactory;

@@ -1,6 +1,7 @@
 //! What is done to a stream: one operator, of the chain of operators in a task.
 
-use super::element::{LatencyMarker, Record, Watermark, WatermarkStatus};
+use super::checkpointing::{CheckpointNotice, OperatorSnapshot};
+use super::element::{CheckpointId, LatencyMarker, Record, Watermark, WatermarkStatus};
 use super::output::{Output, Progress, Readiness};
 use super::setting::Setting;
 use crate::letter::{BoxError, Outcome};
@@ -105,6 +106,39 @@ pub trait Operator<In> {
     /// Whatever fails the task.
     fn finish(&mut self, out: &mut impl Output<Self::Out>) -> Outcome {
         let _ = out;
+        Ok(())
+    }
+
+    /// Checkpoint `id` is about to be taken here: what is put out now comes before its barrier.
+    ///
+    /// # Errors
+    /// Whatever fails the task.
+    fn prepare_snapshot_pre_barrier(
+        &mut self,
+        id: CheckpointId,
+        out: &mut impl Output<Self::Out>,
+    ) -> Outcome {
+        let _ = (id, out);
+        Ok(())
+    }
+
+    /// The operator's state as it is now, between two records. It is to take little time here: what
+    /// turns it into bytes runs on another thread. When the operator is opened again from the
+    /// checkpoint, [`Setting::restored`] gives the bytes.
+    ///
+    /// # Errors
+    /// Whatever fails the task.
+    fn snapshot(&mut self, id: CheckpointId) -> Result<OperatorSnapshot, BoxError> {
+        let _ = id;
+        Ok(OperatorSnapshot::stateless())
+    }
+
+    /// Tells of a checkpoint that the operator took part in.
+    ///
+    /// # Errors
+    /// Whatever fails the task.
+    fn notify_checkpoint(&mut self, notice: CheckpointNotice) -> Outcome {
+        let _ = notice;
         Ok(())
     }
 

@@ -4,7 +4,10 @@
 //!     follows waits behind it.
 //! P2. It is not ready from when something had to wait for room, until none does.
 
-use super::element::{Element, Event, LatencyMarker, Record, Watermark, WatermarkStatus};
+use super::checkpointing::{ChainSnapshot, CheckpointNotice};
+use super::element::{
+    CheckpointId, Element, Event, LatencyMarker, Record, Watermark, WatermarkStatus,
+};
 use super::link::Link;
 use super::output::{Output, Readiness};
 use super::partitioner::{Partitioner, Route};
@@ -255,6 +258,12 @@ impl<T, P: Partitioner<T>> Link<T> for ResultPartition<T, P> {
         all
     }
 
+    fn snapshot(&mut self, _id: CheckpointId, _into: &mut ChainSnapshot) -> Outcome {
+        Ok(())
+    }
+
+    fn notify(&mut self, _notice: CheckpointNotice, _failed: &mut Outcome) {}
+
     fn close(&mut self, _failed: &mut Outcome) {}
 
     fn report(&self, reports: &mut Reports) {
@@ -285,6 +294,8 @@ impl<T, P: Clone> Clone for PartitionFactory<T, P> {
 
 impl<T: Send + 'static, P: Partitioner<T>> super::LinkFactory<T> for PartitionFactory<T, P> {
     type Link = ResultPartition<T, P>;
+
+    fn names(&self, _names: &mut Vec<&'static str>) {}
 
     fn build(self, deployment: &mut super::Deployment) -> Result<Self::Link, BoxError> {
         let channels = deployment.take_output(self.edge);

@@ -1,5 +1,7 @@
 //! What surrounds an operator: which subtask it is in, the time, and the task's other work.
 
+use super::checkpointing::{RestoredOperator, RestoredSubtask};
+use super::element::CheckpointId;
 use super::key_group::KeyGroupRange;
 use core::task::Waker;
 use std::rc::Rc;
@@ -72,6 +74,7 @@ pub struct Setting {
     subtask: Rc<Subtask>,
     operator: usize,
     surroundings: Rc<dyn Surroundings>,
+    restored: Option<Rc<RestoredSubtask>>,
 }
 
 impl Setting {
@@ -84,7 +87,34 @@ impl Setting {
             subtask,
             operator,
             surroundings,
+            restored: None,
         }
+    }
+
+    /// The same, in a subtask that is restored.
+    pub(crate) fn restoring(self, restored: Option<Rc<RestoredSubtask>>) -> Self {
+        Self { restored, ..self }
+    }
+
+    /// What the operator is restored from; `None` where the job begins anew, or the checkpoint has
+    /// nothing of this operator.
+    #[must_use]
+    pub fn restored(&self) -> Option<&RestoredOperator> {
+        self.restored.as_ref()?.operators.get(self.operator)
+    }
+
+    /// The checkpoint that the subtask is restored from.
+    #[must_use]
+    pub fn restored_checkpoint(&self) -> Option<CheckpointId> {
+        Some(self.restored.as_ref()?.checkpoint)
+    }
+
+    /// Whether the operator had finished in the checkpoint that it is restored from: nothing but what
+    /// its state asks for is done any more.
+    #[must_use]
+    pub fn is_restored_finished(&self) -> bool {
+        let restored = self.restored.as_ref();
+        restored.is_some_and(|restored| restored.is_finished)
     }
 
     /// The subtask.

@@ -1,8 +1,9 @@
 //! The end of a chain that leaves the job.
 
+use super::checkpointing::{ChainSnapshot, CheckpointNotice, OperatorSnapshot};
 use super::closing::close_one;
 use super::deployment::Deployment;
-use super::element::{Event, LatencyMarker, Record, Watermark, WatermarkStatus};
+use super::element::{CheckpointId, Event, LatencyMarker, Record, Watermark, WatermarkStatus};
 use super::link::{Link, LinkFactory};
 use super::output::{Output, Readiness};
 use super::report::{OperatorReport, Reports};
@@ -44,6 +45,33 @@ pub trait Sink<T> {
     /// # Errors
     /// Whatever fails the task.
     fn finish(&mut self) -> Outcome {
+        Ok(())
+    }
+
+    /// Checkpoint `id` is about to be taken here.
+    ///
+    /// # Errors
+    /// Whatever fails the task.
+    fn prepare_snapshot_pre_barrier(&mut self, id: CheckpointId) -> Outcome {
+        let _ = id;
+        Ok(())
+    }
+
+    /// The sink's state as it is now; see [`Operator::snapshot`](super::Operator::snapshot).
+    ///
+    /// # Errors
+    /// Whatever fails the task.
+    fn snapshot(&mut self, id: CheckpointId) -> Result<OperatorSnapshot, BoxError> {
+        let _ = id;
+        Ok(OperatorSnapshot::stateless())
+    }
+
+    /// Tells of a checkpoint that the sink took part in: one that is complete is to be made visible.
+    ///
+    /// # Errors
+    /// Whatever fails the task.
+    fn notify_checkpoint(&mut self, notice: CheckpointNotice) -> Outcome {
+        let _ = notice;
         Ok(())
     }
 
@@ -146,6 +174,19 @@ impl<T, S: Sink<T>> Link<T> for SinkLink<T, S> {
         Poll::Ready(())
     }
 
+    fn prepare_snapshot(&mut self, id: CheckpointId) -> Outcome {
+        self.sink.prepare_snapshot_pre_barrier(id)
+    }
+
+    fn snapshot(&mut self, id: CheckpointId, into: &mut ChainSnapshot) -> Outcome {
+        into.push((self.report.name, self.sink.snapshot(id)?));
+        Ok(())
+    }
+
+    fn notify(&mut self, notice: CheckpointNotice, failed: &mut Outcome) {
+        close_one(failed, || self.sink.notify_checkpoint(notice));
+    }
+
     fn close(&mut self, failed: &mut Outcome) {
         close_one(failed, || self.sink.close());
     }
@@ -180,6 +221,10 @@ impl<T, F: Clone> Clone for SinkLinkFactory<T, F> {
 
 impl<T: 'static, F: SinkFactory<T>> LinkFactory<T> for SinkLinkFactory<T, F> {
     type Link = SinkLink<T, F::Sink>;
+
+    fn names(&self, names: &mut Vec<&'static str>) {
+        names.push(self.name);
+    }
 
     fn build(self, deployment: &mut Deployment) -> Result<Self::Link, BoxError> {
         Ok(SinkLink {

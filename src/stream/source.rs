@@ -1,5 +1,6 @@
 //! Where a job's records come from.
 
+use super::checkpointing::{CheckpointNotice, OperatorSnapshot};
 use super::element::{CheckpointId, Record, StopMode, Watermark, WatermarkStatus};
 use super::setting::{Setting, Subtask};
 use crate::letter::{BoxError, Outcome};
@@ -75,6 +76,46 @@ pub trait Source {
     fn stop(&mut self, mode: StopMode) -> Stopping {
         let _ = mode;
         Stopping::AtOnce
+    }
+
+    /// Whether it says itself where checkpoints are, by [`Polled::Checkpoint`].
+    fn is_induced(&self) -> bool {
+        false
+    }
+
+    /// Checkpoint `id` is about to be taken here: the source gives what belongs to its state and was
+    /// not polled yet.
+    ///
+    /// # Errors
+    /// Whatever fails the task.
+    fn prepare_snapshot_pre_barrier(
+        &mut self,
+        id: CheckpointId,
+        give: impl FnMut(Polled<Self::Out>) -> Outcome,
+    ) -> Outcome {
+        let _ = (id, give);
+        Ok(())
+    }
+
+    /// Where the source is, so that it can go on from there: what it gave before belongs to the
+    /// checkpoint. When it is opened again from the checkpoint,
+    /// [`Setting::restored`] gives the bytes. A source that says nothing here begins anew then.
+    ///
+    /// # Errors
+    /// Whatever fails the task.
+    fn snapshot(&mut self, id: CheckpointId) -> Result<OperatorSnapshot, BoxError> {
+        let _ = id;
+        Ok(OperatorSnapshot::stateless())
+    }
+
+    /// Tells of a checkpoint that the source took part in: where the records come from may be told
+    /// that those before a complete one are not needed any more.
+    ///
+    /// # Errors
+    /// Whatever fails the task.
+    fn notify_checkpoint(&mut self, notice: CheckpointNotice) -> Outcome {
+        let _ = notice;
+        Ok(())
     }
 
     /// The last call, however the task ends.

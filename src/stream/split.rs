@@ -1,7 +1,8 @@
 //! A chain that goes two ways.
 
+use super::checkpointing::{ChainSnapshot, CheckpointNotice};
 use super::deployment::Deployment;
-use super::element::{Event, LatencyMarker, Record, Watermark, WatermarkStatus};
+use super::element::{CheckpointId, Event, LatencyMarker, Record, Watermark, WatermarkStatus};
 use super::link::{Link, LinkFactory};
 use super::output::{Output, Readiness};
 use super::report::Reports;
@@ -113,6 +114,21 @@ where
         if main.is_pending() { main } else { side }
     }
 
+    fn prepare_snapshot(&mut self, id: CheckpointId) -> Outcome {
+        self.main.prepare_snapshot(id)?;
+        self.side.prepare_snapshot(id)
+    }
+
+    fn snapshot(&mut self, id: CheckpointId, into: &mut ChainSnapshot) -> Outcome {
+        self.side.snapshot(id, into)?;
+        self.main.snapshot(id, into)
+    }
+
+    fn notify(&mut self, notice: CheckpointNotice, failed: &mut Outcome) {
+        self.side.notify(notice, failed);
+        self.main.notify(notice, failed);
+    }
+
     fn close(&mut self, failed: &mut Outcome) {
         self.side.close(failed);
         self.main.close(failed);
@@ -159,6 +175,11 @@ where
     Side: LinkFactory<B>,
 {
     type Link = Split<T, D, Main::Link, Side::Link>;
+
+    fn names(&self, names: &mut Vec<&'static str>) {
+        self.main.names(names);
+        self.side.names(names);
+    }
 
     fn build(self, deployment: &mut Deployment) -> Result<Self::Link, BoxError> {
         let side = self.side.build(deployment)?;

@@ -7,7 +7,10 @@ use super::selection::InputSelection;
 use crate::letter::{BoxError, Outcome};
 use crate::stream::body::InputReport;
 use crate::stream::channel::InputChannel;
-use crate::stream::element::{LatencyMarker, Record, StopMode, Watermark, WatermarkStatus};
+use crate::stream::checkpointing::{CheckpointNotice, OperatorSnapshot};
+use crate::stream::element::{
+    CheckpointId, LatencyMarker, Record, StopMode, Watermark, WatermarkStatus,
+};
 use crate::stream::gate::InputGate;
 use crate::stream::link::Link;
 use crate::stream::operator::Operator;
@@ -129,6 +132,22 @@ impl<T, Op: MultipleInputOperator<T>> Operator<FromInput<T>> for Numbered<Op> {
 
     fn finish(&mut self, out: &mut impl Output<Op::Out>) -> Outcome {
         self.0.finish(out)
+    }
+
+    fn prepare_snapshot_pre_barrier(
+        &mut self,
+        id: CheckpointId,
+        out: &mut impl Output<Op::Out>,
+    ) -> Outcome {
+        self.0.prepare_snapshot_pre_barrier(id, out)
+    }
+
+    fn snapshot(&mut self, id: CheckpointId) -> Result<OperatorSnapshot, BoxError> {
+        self.0.snapshot(id)
+    }
+
+    fn notify_checkpoint(&mut self, notice: CheckpointNotice) -> Outcome {
+        self.0.notify_checkpoint(notice)
     }
 
     fn close(&mut self) -> Outcome {

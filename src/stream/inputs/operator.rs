@@ -3,7 +3,8 @@
 use super::head::Heading;
 use super::selection::InputSelection;
 use crate::letter::{BoxError, Outcome};
-use crate::stream::element::{LatencyMarker, Record, Watermark, WatermarkStatus};
+use crate::stream::checkpointing::{CheckpointNotice, OperatorSnapshot};
+use crate::stream::element::{CheckpointId, LatencyMarker, Record, Watermark, WatermarkStatus};
 use crate::stream::operator::Operator;
 use crate::stream::output::{Output, Progress, Readiness};
 use crate::stream::setting::Setting;
@@ -162,6 +163,37 @@ pub trait TwoInputOperator<A, B> {
         Ok(())
     }
 
+    /// See [`Operator::prepare_snapshot_pre_barrier`].
+    ///
+    /// # Errors
+    /// Whatever fails the task.
+    fn prepare_snapshot_pre_barrier(
+        &mut self,
+        id: CheckpointId,
+        out: &mut impl Output<Self::Out>,
+    ) -> Outcome {
+        let _ = (id, out);
+        Ok(())
+    }
+
+    /// See [`Operator::snapshot`].
+    ///
+    /// # Errors
+    /// Whatever fails the task.
+    fn snapshot(&mut self, id: CheckpointId) -> Result<OperatorSnapshot, BoxError> {
+        let _ = id;
+        Ok(OperatorSnapshot::stateless())
+    }
+
+    /// See [`Operator::notify_checkpoint`].
+    ///
+    /// # Errors
+    /// Whatever fails the task.
+    fn notify_checkpoint(&mut self, notice: CheckpointNotice) -> Outcome {
+        let _ = notice;
+        Ok(())
+    }
+
     /// See [`Operator::close`].
     ///
     /// # Errors
@@ -245,6 +277,22 @@ impl<A, B, Op: TwoInputOperator<A, B>> Operator<Sided<A, B>> for BothSides<Op> {
 
     fn finish(&mut self, out: &mut impl Output<Op::Out>) -> Outcome {
         self.0.finish(out)
+    }
+
+    fn prepare_snapshot_pre_barrier(
+        &mut self,
+        id: CheckpointId,
+        out: &mut impl Output<Op::Out>,
+    ) -> Outcome {
+        self.0.prepare_snapshot_pre_barrier(id, out)
+    }
+
+    fn snapshot(&mut self, id: CheckpointId) -> Result<OperatorSnapshot, BoxError> {
+        self.0.snapshot(id)
+    }
+
+    fn notify_checkpoint(&mut self, notice: CheckpointNotice) -> Outcome {
+        self.0.notify_checkpoint(notice)
     }
 
     fn close(&mut self) -> Outcome {
