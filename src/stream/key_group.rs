@@ -3,11 +3,15 @@
 use core::hash::{BuildHasher, Hash};
 use core::ops::Range;
 use rustc_hash::FxBuildHasher;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-/// What a record is keyed by. State is kept by it, and snapshots of state are read on other threads.
-pub trait Key: Hash + Eq + Clone + Send + Sync + 'static {}
+/// What a record is keyed by. State is kept by it, and snapshots of state are encoded on other
+/// threads: a key can be stored, as [`StateValue`](super::StateValue) says and for the same reason.
+/// Keys that are equal have equal hashes, in each run of the job: no key hashes an address.
+pub trait Key: Hash + Eq + Clone + Send + Sync + Serialize + DeserializeOwned + 'static {}
 
-impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
+impl<K: Hash + Eq + Clone + Send + Sync + Serialize + DeserializeOwned + 'static> Key for K {}
 
 /// A key's hash: which key group it is in, and where in that group's table.
 #[inline]

@@ -13,7 +13,6 @@ use mailring::stream::{
 use mailring::task::{Engine, Shutdown};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 use time::{Date, Month};
 use watchdog::watched;
@@ -36,7 +35,7 @@ struct Row {
 /// A departure.
 #[derive(Clone)]
 struct Departure {
-    origin: Arc<str>,
+    origin: [u8; 3],
     at_ms: i64,
     delay_minutes: i64,
 }
@@ -62,7 +61,7 @@ fn departures() -> Vec<Departure> {
         let delay_minutes = row.dep_delay.unwrap();
         Departure {
             at_ms: (scheduled_minute(&row) + delay_minutes) * 60_000,
-            origin: row.origin.into(),
+            origin: row.origin.as_bytes().try_into().unwrap(),
             delay_minutes,
         }
     });
@@ -83,7 +82,7 @@ fn run(parallelism: u32, bound: BoundedOutOfOrderness) -> (Hours, usize) {
             AssignWatermarks::new(bound, |departure: &Departure| departure.at_ms)
                 .watermark_interval(Duration::ZERO)
         })
-        .key_by(|departure| departure.origin.clone())
+        .key_by(|departure| departure.origin)
         .window(Tumbling::hours(1))
         .aggregate_and_late(
             "late",
@@ -95,9 +94,12 @@ fn run(parallelism: u32, bound: BoundedOutOfOrderness) -> (Hours, usize) {
         .unwrap();
     engine.shutdown(Shutdown::now()).unwrap();
     let hours = hours.take().into_iter();
-    let hours = hours.map(|result: Windowed<Arc<str>, _>| {
+    let hours = hours.map(|result: Windowed<[u8; 3], _>| {
         let minute = result.window.start_ms / 60_000;
-        ((minute, result.key.to_string()), result.value)
+        (
+            (minute, String::from_utf8_lossy(&result.key).into_owned()),
+            result.value,
+        )
     });
     (hours.collect(), too_late.take().len())
 }

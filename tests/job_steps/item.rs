@@ -1,7 +1,9 @@
 //! What flows in the jobs under test: a value that remembers where it was.
 
+use serde::{Deserialize, Serialize};
+
 /// See above.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Item {
     pub(crate) key: u32,
     pub(crate) value: i64,

@@ -1,9 +1,11 @@
 //! When windows fire, and how the firing of many gives way.
 
 use mailring::stream::{
-    CountAndSum, Counted, Element, NoTimestamp, Operator, OperatorHarness, Progress, Readiness,
-    Record, Sum, TimeWindow, Tumbling, Watermark, WindowOperator, WindowOutput, Windowed,
+    CountAndSum, Counted, Element, Fold, NoTimestamp, Operator, OperatorHarness, Progress,
+    Readiness, Record, Sum, TimeWindow, Tumbling, Watermark, WindowOperator, WindowOutput,
+    Windowed,
 };
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A key and a number.
@@ -154,8 +156,18 @@ fn a_record_without_a_timestamp_is_refused() {
 
 #[test]
 fn what_was_kept_of_a_window_is_dropped_when_it_is_gone() {
+    /// Counts its copies.
+    #[derive(Clone, Serialize, Deserialize)]
+    struct Kept {
+        #[serde(skip)]
+        copies: Arc<()>,
+    }
+
     let kept = Arc::new(());
-    let fold = mailring::stream::Fold::new(Arc::clone(&kept), |_: &mut Arc<()>, _: &Number| {});
+    let copies = Arc::clone(&kept);
+    let fold = Fold::new(Kept { copies }, |kept: &mut Kept, _: &Number| {
+        assert!(Arc::strong_count(&kept.copies) > 1);
+    });
     let operator = WindowOperator::new(|&(key, _): &Number| key, Tumbling::millis(10), fold)
         .allowed_lateness(core::time::Duration::from_millis(5));
     let mut harness = OperatorHarness::new(operator).expect("it opens");

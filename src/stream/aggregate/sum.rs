@@ -2,6 +2,7 @@
 
 use super::super::state::StateValue;
 use super::AggregateFunction;
+use serde::{Deserialize, Serialize};
 
 /// What can be summed.
 pub trait Summand: Copy + StateValue {
@@ -75,7 +76,9 @@ impl<In, N: Summand, F: Fn(&In) -> N> AggregateFunction<In> for Sum<F> {
 }
 
 /// How many numbers there were, and their sum.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Counted<N> {
     /// How many there were.
     pub count: u64,

@@ -1,6 +1,7 @@
 //! What the ready-made functions make of the same few values.
 
 use super::{AggregateFunction, Count, CountAndSum, Counted, Fold, Max, Min, Sum};
+use serde::{Deserialize, Serialize};
 
 fn all<A: AggregateFunction<i64>>(function: &A, values: &[i64]) -> A::Out {
     let (first, others) = values.split_first().expect("at least one");
@@ -39,8 +40,8 @@ fn of_one_value_each_function_makes_that_value() {
 
 #[test]
 fn among_equals_the_first_is_the_least_and_the_greatest() {
-    #[derive(Clone, Debug)]
-    struct Named(i64, &'static str);
+    #[derive(Clone, Debug, Serialize, Deserialize)]
+    struct Named(i64, char);
     impl PartialEq for Named {
         fn eq(&self, other: &Self) -> bool {
             self.0 == other.0
@@ -59,10 +60,10 @@ fn among_equals_the_first_is_the_least_and_the_greatest() {
     }
     let part = |named: &Named| named.clone();
     let (min, max) = (Min::of(part), Max::of(part));
-    let (mut least, mut greatest) = (min.create(&Named(1, "a")), max.create(&Named(1, "a")));
-    min.add(&mut least, &Named(1, "b"));
-    max.add(&mut greatest, &Named(1, "b"));
-    assert_eq!((least.1, greatest.1), ("a", "a"));
+    let (mut least, mut greatest) = (min.create(&Named(1, 'a')), max.create(&Named(1, 'a')));
+    min.add(&mut least, &Named(1, 'b'));
+    max.add(&mut greatest, &Named(1, 'b'));
+    assert_eq!((least.1, greatest.1), ('a', 'a'));
 }
 
 #[test]

@@ -21,19 +21,25 @@ use crate::letter::{BoxError, Outcome};
 ///     Collect, FromIter, KeyedCoProcessFunction, KeyedContext, Output, Record, ValueState,
 /// };
 /// use mailring::task::{Engine, Shutdown};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// enum Ware {
+///     Tea,
+/// }
 ///
 /// /// Puts the last known price beside what is ordered.
 /// struct Priced {
-///     cents: ValueState<&'static str, u64>,
+///     cents: ValueState<Ware, u64>,
 /// }
 ///
-/// impl KeyedCoProcessFunction<&'static str, (&'static str, u64), (&'static str, u64)> for Priced {
-///     type Out = (&'static str, u64);
+/// impl KeyedCoProcessFunction<Ware, (Ware, u64), (Ware, u64)> for Priced {
+///     type Out = (Ware, u64);
 ///
 ///     fn process_left(
 ///         &mut self,
-///         price: Record<(&'static str, u64)>,
-///         cx: &mut KeyedContext<'_, &'static str>,
+///         price: Record<(Ware, u64)>,
+///         cx: &mut KeyedContext<'_, Ware>,
 ///         _out: &mut impl Output<Self::Out>,
 ///     ) -> Result<(), BoxError> {
 ///         *self.cents.get_or_default(cx.key()) = price.value.1;
@@ -42,8 +48,8 @@ use crate::letter::{BoxError, Outcome};
 ///
 ///     fn process_right(
 ///         &mut self,
-///         order: Record<(&'static str, u64)>,
-///         cx: &mut KeyedContext<'_, &'static str>,
+///         order: Record<(Ware, u64)>,
+///         cx: &mut KeyedContext<'_, Ware>,
 ///         out: &mut impl Output<Self::Out>,
 ///     ) -> Result<(), BoxError> {
 ///         let cents = *self.cents.get_or_default(cx.key());
@@ -53,8 +59,8 @@ use crate::letter::{BoxError, Outcome};
 ///
 /// let engine = Engine::builder().threads(1).build()?;
 /// let job = Job::new("prices");
-/// let prices = job.source("prices", FromIter::new([("tea", 250)]));
-/// let orders = job.source("orders", FromIter::new([("tea", 3), ("tea", 1)]));
+/// let prices = job.source("prices", FromIter::new([(Ware::Tea, 250)]));
+/// let orders = job.source("orders", FromIter::new([(Ware::Tea, 3), (Ware::Tea, 1)]));
 /// let out = Collect::new();
 /// prices
 ///     .key_by(|price| price.0)

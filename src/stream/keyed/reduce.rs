@@ -15,15 +15,15 @@ use crate::letter::Outcome;
 /// use mailring::stream::{KeyedReduce, OperatorHarness, Record};
 ///
 /// let best = KeyedReduce::new(
-///     |&(player, _): &(&str, u32)| player,
-///     |best: &mut (&str, u32), next| best.1 = best.1.max(next.1),
+///     |&(player, _): &(u32, u64)| player,
+///     |best: &mut (u32, u64), next| best.1 = best.1.max(next.1),
 /// );
 /// let mut best = OperatorHarness::new(best)?;
-/// for scored in [("ann", 3), ("bob", 9), ("ann", 5), ("ann", 4)] {
+/// for scored in [(1, 30), (2, 90), (1, 50), (1, 40)] {
 ///     best.process(Record::new(scored))?;
 /// }
 /// let best = best.take_records().into_iter().map(|record| record.value);
-/// assert!(best.eq([("ann", 3), ("bob", 9), ("ann", 5), ("ann", 5)]));
+/// assert!(best.eq([(1, 30), (2, 90), (1, 50), (1, 50)]));
 /// # Ok::<(), mailring::letter::BoxError>(())
 /// ```
 pub struct KeyedReduce<T, K, F, R> {

@@ -34,8 +34,34 @@ pub(crate) use table::KeyedTable;
 pub use table::{FrozenGroup, TableSnapshot};
 pub use value::ValueState;
 
-/// What can be kept as keyed state: it can be copied, since a write after a snapshot copies what
-/// the snapshot still shares; and it can be read on another thread, which stores the snapshot.
-pub trait StateValue: Clone + Send + Sync + 'static {}
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-impl<T: Clone + Send + Sync + 'static> StateValue for T {}
+/// What can be kept as keyed state: it can be copied, since a write after a snapshot copies what
+/// the snapshot still shares; it can be read on another thread, which encodes the snapshot; and it
+/// can be stored and read back.
+///
+/// Whether it can be stored is asked here, where a state is declared, and not where a checkpoint is
+/// begun: state that cannot be stored cannot be part of a checkpoint, and a bound that the compiler
+/// finds is better than a job that fails when it takes its first one.
+///
+/// It is stored by [`postcard`](https://docs.rs/postcard), which writes values without their names:
+/// what serde calls flattened, untagged or skipped fields cannot be read back from it. A snapshot
+/// reads some of what it encoded back, and fails where it finds such a type.
+///
+/// ```
+/// use mailring::stream::StateValue;
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Clone, Serialize, Deserialize)]
+/// struct Visit {
+///     page: String,
+///     at_ms: i64,
+/// }
+///
+/// fn is_storable<T: StateValue>() {}
+/// is_storable::<Visit>();
+/// ```
+pub trait StateValue: Clone + Send + Sync + Serialize + DeserializeOwned + 'static {}
+
+impl<T: Clone + Send + Sync + Serialize + DeserializeOwned + 'static> StateValue for T {}

@@ -257,7 +257,7 @@ fn each_kind_of_state_keeps_each_keys_own() {
         .expect("sum");
     let function = CountAndSum::of(|value: &i64| *value);
     let mut counted = states.aggregating("counted", function).expect("counted");
-    let (a, b) = (current("a"), current("b"));
+    let (a, b) = (current(1_u64), current(2));
 
     assert!(value.get(&a).is_none());
     assert!(value.get_mut(&a).is_none());

@@ -45,17 +45,17 @@ pub enum WindowOutput<K, V, In> {
 /// };
 ///
 /// let mut delays = OperatorHarness::new(WindowOperator::new(
-///     |&(origin, _): &(&str, i64)| origin,
+///     |&(origin, _): &([u8; 3], i64)| origin,
 ///     Tumbling::hours(1),
-///     CountAndSum::of(|&(_, minutes): &(&str, i64)| minutes),
+///     CountAndSum::of(|&(_, minutes): &([u8; 3], i64)| minutes),
 /// ))?;
-/// for (origin, minutes, at_minute) in [("JFK", 12, 5), ("JFK", -2, 59), ("EWR", 4, 61)] {
+/// for (origin, minutes, at_minute) in [(*b"JFK", 12, 5), (*b"JFK", -2, 59), (*b"EWR", 4, 61)] {
 ///     delays.process(Record::at((origin, minutes), at_minute * 60_000))?;
 /// }
 /// let _ = delays.watermark(60 * 60_000)?;
 /// let results = delays.take_records();
 /// let WindowOutput::Fired(first) = &results[0].value else { panic!("none is late") };
-/// assert_eq!((first.key, first.value.count, first.value.sum), ("JFK", 2, 10));
+/// assert_eq!((first.key, first.value.count, first.value.sum), (*b"JFK", 2, 10));
 /// assert_eq!(results.len(), 1, "the window of EWR goes on");
 /// # Ok::<(), mailring::letter::BoxError>(())
 /// ```

@@ -2,9 +2,10 @@
 
 use super::TimeWindow;
 use core::mem;
+use serde::{Deserialize, Serialize};
 
 /// One window's accumulator.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Pane<A> {
     window: TimeWindow,
     accumulator: A,
@@ -12,7 +13,7 @@ struct Pane<A> {
 
 /// What is kept of one key's windows: at least one. Most records fall into the newest, which is
 /// found without a search or an allocation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Panes<A> {
     newest: Pane<A>,
     /// Those before the newest, in order.

@@ -1,7 +1,9 @@
 //! A stretch of event time.
 
+use serde::{Deserialize, Serialize};
+
 /// The moments from `start_ms` on and before `end_ms`, both in milliseconds since 1970-01-01 00:00.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TimeWindow {
     /// The first moment in it.
     pub start_ms: i64,
