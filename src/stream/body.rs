@@ -1,6 +1,7 @@
 //! What a stream task does, apart from how it is driven: its input, and its chain.
 
-use super::element::{Event, StopMode};
+use super::checkpointing::{ChainSnapshot, CheckpointNotice};
+use super::element::{ChannelId, CheckpointId, Event, StopMode};
 use super::output::Readiness;
 use super::pace::Stride;
 use super::report::Reports;
@@ -18,6 +19,11 @@ pub(crate) enum InputStatus {
     NothingAvailable,
     /// The chain takes no more just now, for want of room or since an operator waits.
     NotReady(Readiness),
+    /// An event of checkpoints was read, or a channel's end: letters and what it sets off come before
+    /// what is behind it.
+    Event(ChannelId, Event),
+    /// The source has come to the place of a checkpoint.
+    Placed(CheckpointId),
     /// No record comes any more; told once.
     EndOfData(StopMode),
     /// Nothing comes any more.
@@ -75,6 +81,24 @@ pub(crate) trait Body {
 
     /// Has a source stop; whether there is one.
     fn stop(&mut self, mode: StopMode) -> bool;
+
+    /// How many channels each gate has.
+    fn channels(&self) -> Vec<u32>;
+
+    /// Lets a blocked channel give again.
+    fn resume_consumption(&mut self, from: ChannelId) -> Outcome;
+
+    /// Whether there is a source that places checkpoints itself.
+    fn is_induced(&self) -> bool;
+
+    /// Has operators put out what they hold back, the first one first.
+    fn prepare_snapshot(&mut self, id: CheckpointId) -> Outcome;
+
+    /// Adds the operators' state to `into`, the last one first.
+    fn snapshot(&mut self, id: CheckpointId, into: &mut ChainSnapshot) -> Outcome;
+
+    /// Tells all operators, the last one first. The first error is kept in `failed`.
+    fn notify(&mut self, notice: CheckpointNotice, failed: &mut Outcome);
 
     /// Closes all operators. The first error is kept in `failed`.
     fn close(&mut self, failed: &mut Outcome);

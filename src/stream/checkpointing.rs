@@ -226,13 +226,19 @@ pub enum CheckpointNotice {
     Subsumed(CheckpointId),
 }
 
-/// The state of a chain's operators, each with its name, the last operator first.
+/// The state of a chain's operators, each with its name.
 pub(crate) type ChainSnapshot = Vec<(&'static str, OperatorSnapshot)>;
 
 /// A task, as who takes part in checkpoints for it has it in hand.
 pub(crate) trait Checkpointed {
     /// How many channels each gate has.
     fn channels(&self) -> Vec<u32>;
+
+    /// Whether nothing is put out any more.
+    fn is_over(&self) -> bool;
+
+    /// Whether the operators had finished in what the task is restored from.
+    fn is_restored_finished(&self) -> bool;
 
     /// Whether the data has ended and the operators have finished.
     fn has_data_ended(&self) -> bool;
@@ -252,7 +258,7 @@ pub(crate) trait Checkpointed {
     /// Sends an event to all tasks that this one gives to, and shows it to them.
     fn broadcast(&mut self, event: Event) -> Outcome;
 
-    /// Takes the operators' state, the last one first.
+    /// Takes the operators' state, the last one first; it is given from the head on.
     fn snapshot(&mut self, id: CheckpointId) -> Result<ChainSnapshot, BoxError>;
 
     /// Tells each operator, the last one first, whatever becomes of the others; the first error is

@@ -1,5 +1,6 @@
 //! What a subtask is deployed with: who it is, and its ends of the channels.
 
+use super::checkpointing::{MakeParticipant, RestoredSubtask};
 use super::element::Element;
 use super::local::LocalChannel;
 use super::setting::Subtask;
@@ -54,6 +55,8 @@ pub struct Deployment {
     pace: Pace,
     inputs: Vec<End>,
     outputs: Vec<End>,
+    restored: Option<RestoredSubtask>,
+    participant: Option<MakeParticipant>,
 }
 
 impl Deployment {
@@ -63,7 +66,29 @@ impl Deployment {
             pace,
             inputs: Vec::new(),
             outputs: Vec::new(),
+            restored: None,
+            participant: None,
         }
+    }
+
+    /// The subtask begins with this state.
+    #[cfg_attr(not(feature = "checkpoint"), allow(dead_code))]
+    pub(crate) fn restore(&mut self, restored: RestoredSubtask) {
+        self.restored = Some(restored);
+    }
+
+    /// The subtask takes part in checkpoints.
+    #[cfg_attr(not(feature = "checkpoint"), allow(dead_code))]
+    pub(crate) fn take_part(&mut self, participant: MakeParticipant) {
+        self.participant = Some(participant);
+    }
+
+    pub(super) fn take_restored(&mut self) -> Option<RestoredSubtask> {
+        self.restored.take()
+    }
+
+    pub(super) fn take_participant(&mut self) -> Option<MakeParticipant> {
+        self.participant.take()
     }
 
     /// The subtask.

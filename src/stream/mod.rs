@@ -35,6 +35,7 @@ mod sources;
 mod split;
 mod state;
 mod surroundings;
+mod taking_part;
 mod task;
 mod timers;
 mod watermark;

@@ -2,7 +2,8 @@
 
 use super::body::{Body, InputReport, InputStatus, Turn};
 use super::channel::InputChannel;
-use super::element::{Event, StopMode};
+use super::checkpointing::{ChainSnapshot, CheckpointNotice};
+use super::element::{ChannelId, CheckpointId, Event, StopMode};
 use super::gate::InputGate;
 use super::inputs::{Intake, Taken};
 use super::link::Link;
@@ -22,7 +23,7 @@ pub(crate) struct OneInput<T, C, L> {
 impl<T, C: InputChannel<T>, L: Link<T>> OneInput<T, C, L> {
     pub(crate) fn new(gate: InputGate<T, C>, link: L) -> Self {
         Self {
-            intake: Intake::new(gate),
+            intake: Intake::new(gate, 0),
             link,
             is_closed: false,
         }
@@ -102,6 +103,30 @@ impl<T, C: InputChannel<T>, L: Link<T>> Body for OneInput<T, C, L> {
 
     fn stop(&mut self, _mode: StopMode) -> bool {
         false
+    }
+
+    fn channels(&self) -> Vec<u32> {
+        vec![self.intake.channels()]
+    }
+
+    fn resume_consumption(&mut self, from: ChannelId) -> Outcome {
+        self.intake.resume_consumption(from.channel)
+    }
+
+    fn is_induced(&self) -> bool {
+        false
+    }
+
+    fn prepare_snapshot(&mut self, id: CheckpointId) -> Outcome {
+        self.link.prepare_snapshot(id)
+    }
+
+    fn snapshot(&mut self, id: CheckpointId, into: &mut ChainSnapshot) -> Outcome {
+        self.link.snapshot(id, into)
+    }
+
+    fn notify(&mut self, notice: CheckpointNotice, failed: &mut Outcome) {
+        self.link.notify(notice, failed);
     }
 
     fn close(&mut self, failed: &mut Outcome) {

@@ -1,8 +1,9 @@
 //! The task that begins a job: a source and its chain.
 
 use super::body::{Body, InputReport, InputStatus, Turn};
+use super::checkpointing::{ChainSnapshot, CheckpointNotice};
 use super::closing::close_one;
-use super::element::{Event, LatencyMarker, StopMode, Watermark};
+use super::element::{ChannelId, CheckpointId, Event, LatencyMarker, StopMode, Watermark};
 use super::link::Link;
 use super::output::{Output, Readiness};
 use super::report::Reports;
@@ -63,7 +64,11 @@ impl<S: Source, L: Link<S::Out>> SourceBody<S, L> {
 impl<S: Source, L: Link<S::Out>> Body for SourceBody<S, L> {
     fn open(&mut self, setting: &Setting) -> Outcome {
         self.link().open(&setting.next())?;
-        self.source.open(setting)
+        self.source.open(setting)?;
+        if setting.is_restored_finished() {
+            self.reach = Reach::Ended(StopMode::Drain);
+        }
+        Ok(())
     }
 
     fn poll(&mut self, turn: &Turn<'_>) -> Result<InputStatus, BoxError> {
@@ -104,8 +109,7 @@ impl<S: Source, L: Link<S::Out>> Body for SourceBody<S, L> {
                 None | Some(Polled::Record(_)) => {}
                 Some(Polled::Watermark(watermark)) => link.watermark(watermark)?,
                 Some(Polled::Status(status)) => link.status(status)?,
-                // Nobody takes part in checkpoints: it is let pass by.
-                Some(Polled::Checkpoint(_)) => {}
+                Some(Polled::Checkpoint(id)) => return Ok(InputStatus::Placed(id)),
                 Some(Polled::Pending) => return Ok(InputStatus::NothingAvailable),
                 Some(Polled::End) => {
                     let mode = self.mode_at_end();
@@ -195,6 +199,48 @@ impl<S: Source, L: Link<S::Out>> Body for SourceBody<S, L> {
             };
         }
         true
+    }
+
+    fn channels(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
+    fn resume_consumption(&mut self, _from: ChannelId) -> Outcome {
+        Ok(())
+    }
+
+    fn is_induced(&self) -> bool {
+        self.source.is_induced()
+    }
+
+    fn prepare_snapshot(&mut self, id: CheckpointId) -> Outcome {
+        let Self {
+            source,
+            link,
+            records,
+            ..
+        } = self;
+        source.prepare_snapshot_pre_barrier(id, |given| match given {
+            Polled::Record(record) => {
+                *records += 1;
+                link.record(record)
+            }
+            Polled::Watermark(watermark) => link.watermark(watermark),
+            Polled::Status(status) => link.status(status),
+            Polled::Checkpoint(_) | Polled::Pending | Polled::End => Ok(()),
+        })?;
+        self.link().prepare_snapshot(id)
+    }
+
+    fn snapshot(&mut self, id: CheckpointId, into: &mut ChainSnapshot) -> Outcome {
+        self.link().snapshot(id, into)?;
+        into.push(("source", self.source.snapshot(id)?));
+        Ok(())
+    }
+
+    fn notify(&mut self, notice: CheckpointNotice, failed: &mut Outcome) {
+        self.link().notify(notice, failed);
+        close_one(failed, || self.source.notify_checkpoint(notice));
     }
 
     fn close(&mut self, failed: &mut Outcome) {

@@ -6,17 +6,21 @@
 //!     channels, the output's, or who waits itself.
 //! K3. Operators finish one in each call of the default action, the first one first, so that letters
 //!     that one of them has posted are run before the next one finishes.
-//! K4. The operators are closed exactly once, the last one first: at the end of the input, or else when
+//! K4. Checkpoints are taken between records, by who takes part in them for the task; never while
+//!     operators finish. The task ends when that lets it.
+//! K5. The operators are closed exactly once, the last one first: at the end of the input, or else when
 //!     the task is dropped, which is on its own thread.
 
 use super::body::{Body, InputStatus, Turn};
+use super::checkpointing::CheckpointNotice;
 use super::deployment::{Deployment, Pace};
-use super::element::{Event, StopMode};
+use super::element::{CheckpointBarrier, Event, StopMode};
 use super::output::Readiness;
 use super::pace::TurnPace;
 use super::report::{Reports, SuspendedFor, TaskReport, Times};
 use super::setting::{Setting, Subtask, Surroundings};
 use super::surroundings::{Origin, TaskSurroundings, waker_of};
+use super::taking_part::{Hand, Progression, TakingPart};
 use crate::letter::{BoxError, Outcome};
 use crate::mailbox::Marker;
 use crate::processor::{Controller, DefaultAction, Executor, Reason, Suspension};
@@ -42,6 +46,9 @@ enum Stage {
 /// The owner of a stream task's mailbox.
 pub struct StreamTask {
     body: Box<dyn Body>,
+    taking_part: TakingPart,
+    /// Its operators had finished in the checkpoint that it is restored from.
+    is_restored_finished: bool,
     subtask: Rc<Subtask>,
     surroundings: Rc<TaskSurroundings>,
     /// Wakes the task when there is input.
@@ -100,8 +107,23 @@ impl StreamTask {
         let input = waker_of(parts.input);
         let surroundings = TaskSurroundings::new(parts.executor, origin, input.clone());
         let surroundings = Rc::new(surroundings);
+        let restored = deployment.take_restored().map(Rc::new);
+        let is_restored_finished = restored.as_ref().is_some_and(|from| from.is_finished);
+        let participant = deployment.take_participant();
+        let mut body = build(&mut deployment)?;
+        let taking_part = TakingPart::new(
+            participant,
+            &mut Hand {
+                body: &mut *body,
+                surroundings: &surroundings,
+                progression: Progression::Running,
+                is_restored_finished,
+            },
+        );
         let mut task = Self {
-            body: build(&mut deployment)?,
+            body,
+            taking_part,
+            is_restored_finished,
             times: Times::new(surroundings.now()),
             subtask: Rc::clone(&subtask),
             surroundings: Rc::clone(&surroundings),
@@ -114,8 +136,9 @@ impl StreamTask {
             has_flush_timer: false,
             last_words: Some(last_words),
         };
-        // From here on it is closed whatever happens (K4).
-        task.body.open(&Setting::new(subtask, 0, surroundings))?;
+        // From here on it is closed whatever happens (K5).
+        let setting = Setting::new(subtask, 0, surroundings);
+        task.body.open(&setting.restoring(restored))?;
         if let Some(every) = pace.latency_every {
             task.surroundings.mark_latency_after(every);
         }
@@ -140,6 +163,42 @@ impl StreamTask {
         let has_source = self.body.stop(mode);
         self.resume();
         has_source
+    }
+
+    /// Lends the task to who takes part in checkpoints for it (K4).
+    fn take_part(
+        &mut self,
+        act: impl FnOnce(&mut TakingPart, &mut Hand<'_>) -> Outcome,
+    ) -> Outcome {
+        let progression = match self.stage {
+            Stage::Running => Progression::Running,
+            Stage::Finishing { .. } => Progression::Finishing,
+            Stage::DataEnded | Stage::Leaving => Progression::DataEnded,
+            Stage::Done => Progression::Over,
+        };
+        let mut hand = Hand {
+            body: &mut *self.body,
+            surroundings: &self.surroundings,
+            progression,
+            is_restored_finished: self.is_restored_finished,
+        };
+        act(&mut self.taking_part, &mut hand)
+    }
+
+    /// The coordinator has a checkpoint begin here.
+    #[cfg_attr(not(feature = "checkpoint"), allow(dead_code))]
+    pub(crate) fn trigger_checkpoint(&mut self, barrier: CheckpointBarrier) -> Outcome {
+        self.take_part(|taking_part, task| taking_part.trigger(barrier, task))?;
+        self.resume();
+        Ok(())
+    }
+
+    /// The coordinator tells of a checkpoint.
+    #[cfg_attr(not(feature = "checkpoint"), allow(dead_code))]
+    pub(crate) fn notify_checkpoint(&mut self, notice: CheckpointNotice) -> Outcome {
+        self.take_part(|taking_part, task| taking_part.notify(notice, task))?;
+        self.resume();
+        Ok(())
     }
 
     /// Has the default action called again (K2).
@@ -223,6 +282,12 @@ impl StreamTask {
                 }
             }
             InputStatus::MoreAvailable => {}
+            InputStatus::Event(from, event) => {
+                self.take_part(|taking_part, task| taking_part.event(event, from, task))?;
+            }
+            InputStatus::Placed(id) => {
+                self.take_part(|taking_part, task| taking_part.placed(id, task))?;
+            }
             InputStatus::EndOfData(mode) => self.end_data(mode)?,
             InputStatus::EndOfInput => self.stage = Stage::Leaving,
         }
@@ -233,8 +298,10 @@ impl StreamTask {
     fn end_data(&mut self, mode: StopMode) -> Outcome {
         self.body.end_data(mode)?;
         match mode {
-            StopMode::Drain => self.stage = Stage::Finishing { operator: 0 },
-            StopMode::NoDrain => {
+            StopMode::Drain if !self.is_restored_finished => {
+                self.stage = Stage::Finishing { operator: 0 };
+            }
+            _ => {
                 self.surroundings.quiesce(self.body.operators());
                 self.tell_end_of_data(mode)?;
             }
@@ -246,7 +313,7 @@ impl StreamTask {
         self.body.event(Event::EndOfData(mode))?;
         self.body.flush();
         self.stage = Stage::DataEnded;
-        Ok(())
+        self.take_part(|taking_part, task| taking_part.data_ended(task))
     }
 
     /// Has the next operator finish (K3).
@@ -263,6 +330,11 @@ impl StreamTask {
 
     /// Closes the operators, and ends the task's partitions.
     fn leave(&mut self, controller: &mut Controller<'_>) -> Outcome {
+        let mut cx = WakerContext::from_waker(&self.input);
+        if self.taking_part.poll_leave(&mut cx).is_pending() {
+            self.suspend(controller, SuspendedFor::Input);
+            return Ok(());
+        }
         let mut failed = Ok(());
         self.surroundings.quiesce(self.body.operators());
         self.body.close(&mut failed);
@@ -291,6 +363,10 @@ impl StreamTask {
             self.times.resumed(self.surroundings.now());
         }
         let status = match self.stage {
+            Stage::Running if self.taking_part.is_source_blocked() => {
+                self.suspend(controller, SuspendedFor::Input);
+                return Ok(());
+            }
             Stage::Running | Stage::DataEnded => {
                 let turn = Turn {
                     stride: self.turn_pace.stride(),
@@ -323,9 +399,10 @@ impl StreamTask {
 
 impl Drop for StreamTask {
     fn drop(&mut self) {
-        // K4. What the task failed by came first, and is told.
+        // K5. What the task failed by came first, and is told.
         self.surroundings.quiesce(self.body.operators());
         self.body.close(&mut Ok(()));
+        self.taking_part.close();
         if let Some(last_words) = self.last_words.take() {
             last_words(self.report());
         }

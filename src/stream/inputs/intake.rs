@@ -3,7 +3,7 @@
 use crate::letter::{BoxError, Outcome};
 use crate::stream::body::{InputReport, InputStatus};
 use crate::stream::channel::InputChannel;
-use crate::stream::element::{Element, Event, StopMode};
+use crate::stream::element::{ChannelId, Element, Event, StopMode};
 use crate::stream::gate::{Gave, InputGate};
 use crate::stream::output::Output;
 use crate::stream::watermark::{StatusWatermarkValve, WatermarkEffect, WatermarkEffects};
@@ -35,6 +35,8 @@ pub(crate) enum Taken {
 /// See above.
 pub(crate) struct Intake<T, C> {
     gate: InputGate<T, C>,
+    /// Which of the task's gates it is.
+    number: u16,
     valve: StatusWatermarkValve,
     /// How many channels' data has not ended.
     with_data: usize,
@@ -45,10 +47,11 @@ pub(crate) struct Intake<T, C> {
 }
 
 impl<T, C: InputChannel<T>> Intake<T, C> {
-    pub(crate) fn new(gate: InputGate<T, C>) -> Self {
+    pub(crate) fn new(gate: InputGate<T, C>, number: u16) -> Self {
         let channels = gate.channels();
         Self {
             gate,
+            number,
             valve: StatusWatermarkValve::new(channels as u32),
             with_data: channels,
             mode: StopMode::Drain,
@@ -122,12 +125,27 @@ impl<T, C: InputChannel<T>> Intake<T, C> {
                     return Ok(InputStatus::EndOfData(self.mode));
                 }
             }
-            Event::EndOfPartition if self.gate.is_finished() => return Ok(InputStatus::EndOfInput),
-            // Nobody takes part in checkpoints: it is let pass by.
-            Event::Barrier(_) => self.gate.resume_consumption(channel)?,
-            Event::EndOfPartition | Event::CancelBarrier(_) => {}
+            Event::EndOfPartition | Event::Barrier(_) | Event::CancelBarrier(_) => {
+                let from = ChannelId {
+                    gate: self.number,
+                    channel: channel as u32,
+                };
+                return Ok(InputStatus::Event(from, event));
+            }
         }
         Ok(InputStatus::MoreAvailable)
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.gate.is_finished()
+    }
+
+    pub(crate) fn channels(&self) -> u32 {
+        self.gate.channels() as u32
+    }
+
+    pub(crate) fn resume_consumption(&mut self, channel: u32) -> Outcome {
+        Ok(self.gate.resume_consumption(channel as usize)?)
     }
 
     /// What it means that there is nothing to take.

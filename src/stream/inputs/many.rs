@@ -191,7 +191,10 @@ where
     ) -> Self {
         Self {
             head: Head::new(gates.len(), name, Numbered(operator), next),
-            intakes: gates.into_iter().map(Intake::new).collect(),
+            intakes: (0..)
+                .zip(gates)
+                .map(|(number, gate)| Intake::new(gate, number))
+                .collect(),
         }
     }
 }
@@ -235,6 +238,18 @@ where
 
     fn has_elements(&self, input: usize) -> bool {
         self.intakes[input].has_elements()
+    }
+
+    fn has_ended(&self, input: usize) -> bool {
+        self.intakes[input].has_ended()
+    }
+
+    fn channels(&self, input: usize) -> u32 {
+        self.intakes[input].channels()
+    }
+
+    fn resume_consumption(&mut self, input: usize, channel: u32) -> Outcome {
+        self.intakes[input].resume_consumption(channel)
     }
 
     fn poll_elements(&mut self, input: usize, cx: &mut Context<'_>) -> Poll<()> {

@@ -5,7 +5,8 @@ use super::order::InputOrder;
 use super::selection::{InputSelection, TooManyInputs};
 use crate::letter::{BoxError, Outcome};
 use crate::stream::body::{Body, InputReport, InputStatus, Turn};
-use crate::stream::element::{Event, StopMode};
+use crate::stream::checkpointing::{ChainSnapshot, CheckpointNotice};
+use crate::stream::element::{ChannelId, CheckpointId, Event, StopMode};
 use crate::stream::link::Link;
 use crate::stream::output::{Output as _, Readiness};
 use crate::stream::report::Reports;
@@ -37,6 +38,15 @@ pub(crate) trait Inputs {
     fn end_input(&mut self, input: usize) -> Outcome;
 
     fn has_elements(&self, input: usize) -> bool;
+
+    /// Whether nothing comes from an input any more.
+    fn has_ended(&self, input: usize) -> bool;
+
+    /// How many channels an input has.
+    fn channels(&self, input: usize) -> u32;
+
+    /// Lets a blocked channel of an input give again.
+    fn resume_consumption(&mut self, input: usize, channel: u32) -> Outcome;
 
     fn poll_elements(&mut self, input: usize, cx: &mut Context<'_>) -> Poll<()>;
 
@@ -83,11 +93,11 @@ impl<I: Inputs> MultipleInputProcessor<I> {
                 // What the end of its event time has set off comes first.
                 self.ending = Some((input, mode));
             }
-            InputStatus::EndOfInput => {
-                self.order.ended(input);
-                if self.order.is_over() {
-                    return Ok(InputStatus::EndOfInput);
+            InputStatus::Event(from, event) => {
+                if self.inputs.has_ended(input) {
+                    self.order.ended(input);
                 }
+                return Ok(InputStatus::Event(from, event));
             }
             _ => {}
         }
@@ -192,6 +202,32 @@ impl<I: Inputs> Body for MultipleInputProcessor<I> {
 
     fn stop(&mut self, _mode: StopMode) -> bool {
         false
+    }
+
+    fn channels(&self) -> Vec<u32> {
+        let inputs = 0..self.inputs.inputs();
+        inputs.map(|input| self.inputs.channels(input)).collect()
+    }
+
+    fn resume_consumption(&mut self, from: ChannelId) -> Outcome {
+        self.inputs
+            .resume_consumption(usize::from(from.gate), from.channel)
+    }
+
+    fn is_induced(&self) -> bool {
+        false
+    }
+
+    fn prepare_snapshot(&mut self, id: CheckpointId) -> Outcome {
+        self.inputs.chain_mut().prepare_snapshot(id)
+    }
+
+    fn snapshot(&mut self, id: CheckpointId, into: &mut ChainSnapshot) -> Outcome {
+        self.inputs.chain_mut().snapshot(id, into)
+    }
+
+    fn notify(&mut self, notice: CheckpointNotice, failed: &mut Outcome) {
+        self.inputs.chain_mut().notify(notice, failed);
     }
 
     fn close(&mut self, failed: &mut Outcome) {

@@ -35,8 +35,8 @@ where
         next: Next,
     ) -> Self {
         Self {
-            left: Intake::new(left),
-            right: Intake::new(right),
+            left: Intake::new(left, 0),
+            right: Intake::new(right, 1),
             head: Head::new(2, name, BothSides(operator), next),
         }
     }
@@ -90,6 +90,30 @@ where
             self.left.has_elements()
         } else {
             self.right.has_elements()
+        }
+    }
+
+    fn has_ended(&self, input: usize) -> bool {
+        if input == 0 {
+            self.left.has_ended()
+        } else {
+            self.right.has_ended()
+        }
+    }
+
+    fn channels(&self, input: usize) -> u32 {
+        if input == 0 {
+            self.left.channels()
+        } else {
+            self.right.channels()
+        }
+    }
+
+    fn resume_consumption(&mut self, input: usize, channel: u32) -> Outcome {
+        if input == 0 {
+            self.left.resume_consumption(channel)
+        } else {
+            self.right.resume_consumption(channel)
         }
     }
 
