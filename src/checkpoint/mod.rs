@@ -1,11 +1,20 @@
 //! Consistent snapshots of a job: barriers, the subtask's side, the coordinator, storage, recovery.
 
 mod completed;
+mod coordinator;
 mod failure_reason;
 mod message;
 mod state_handle;
 
 pub use completed::{CompletedCheckpoint, CompletedSubtask, CompletedVertex};
+pub use coordinator::{
+    CheckpointFailureManager, CheckpointInUse, CheckpointPlan, CheckpointPlanCalculator,
+    CheckpointPlanError, CheckpointRequest, CheckpointRequestDecider, CheckpointSettings,
+    CheckpointSettingsError, CleaningCount, CompletedCheckpointStore,
+    CompletedCheckpointStoreError, CoordinatorLoad, Decision, DistributionPattern, FailureVerdict,
+    JobEnd, JobTopology, RefusedRequest, RetentionPolicy, SubtaskStatus, Subsumption,
+    TopologyEdge, TopologyVertex, Trigger,
+};
 pub use failure_reason::CheckpointFailureReason;
 pub use message::{
     Acknowledge, Decline, Epoch, SubtaskCheckpointMetrics, ToCoordinator, ToSubtask,
