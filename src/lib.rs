@@ -56,8 +56,10 @@ pub mod processor;
 
 pub mod task;
 
+// Without the layer above it nobody takes part in checkpoints.
 #[cfg(all(feature = "stream", not(mailring_loom)))]
 #[cfg_attr(docsrs, doc(cfg(feature = "stream")))]
+#[cfg_attr(not(feature = "checkpoint"), allow(dead_code, unused_imports))]
 pub mod stream;
 
 #[cfg(all(feature = "checkpoint", not(mailring_loom)))]

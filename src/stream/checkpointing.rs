@@ -240,8 +240,11 @@ pub(crate) trait Checkpointed {
     /// Whether the operators had finished in what the task is restored from.
     fn is_restored_finished(&self) -> bool;
 
-    /// Whether the data has ended and the operators have finished.
+    /// Whether no record comes out of the chain any more.
     fn has_data_ended(&self) -> bool;
+
+    /// Whether the operators have finished: after a restore they do nothing more.
+    fn have_operators_finished(&self) -> bool;
 
     /// Whether its source places checkpoints itself.
     fn is_induced(&self) -> bool;
@@ -287,7 +290,7 @@ pub(crate) trait Participant {
     /// The coordinator tells of a checkpoint.
     fn notify(&mut self, notice: CheckpointNotice, task: &mut dyn Checkpointed) -> Outcome;
 
-    /// The data has ended, and the operators have finished.
+    /// No record comes out of the chain any more.
     fn data_ended(&mut self, task: &mut dyn Checkpointed) -> Outcome;
 
     /// Whether the task may close its operators and end; else `cx` is woken, or a notice comes, when

@@ -105,7 +105,6 @@ pub use window::{
 };
 
 pub(crate) use body::Body;
-#[cfg_attr(not(feature = "checkpoint"), allow(unused_imports))]
 pub(crate) use checkpointing::{ChainSnapshot, Checkpointed, MakeParticipant, Participant};
 pub(crate) use deployment::Pace;
 pub(crate) use inputs::{ManyInputs, MultipleInputProcessor, TwoInputs};

@@ -17,7 +17,7 @@ pub(crate) enum Progression {
     Running,
     /// Operators finish: none of it is to be cut in two.
     Finishing,
-    /// All operators have finished, or were restored so.
+    /// No record comes out any more.
     DataEnded,
     /// Nothing is put out any more.
     Over,
@@ -29,6 +29,7 @@ pub(super) struct Hand<'a> {
     pub(super) surroundings: &'a TaskSurroundings,
     pub(super) progression: Progression,
     pub(super) is_restored_finished: bool,
+    pub(super) have_operators_finished: bool,
 }
 
 impl Checkpointed for Hand<'_> {
@@ -42,6 +43,10 @@ impl Checkpointed for Hand<'_> {
 
     fn has_data_ended(&self) -> bool {
         self.progression == Progression::DataEnded
+    }
+
+    fn have_operators_finished(&self) -> bool {
+        self.have_operators_finished
     }
 
     fn is_restored_finished(&self) -> bool {

@@ -49,6 +49,7 @@ pub struct StreamTask {
     taking_part: TakingPart,
     /// Its operators had finished in the checkpoint that it is restored from.
     is_restored_finished: bool,
+    have_operators_finished: bool,
     subtask: Rc<Subtask>,
     surroundings: Rc<TaskSurroundings>,
     /// Wakes the task when there is input.
@@ -118,12 +119,14 @@ impl StreamTask {
                 surroundings: &surroundings,
                 progression: Progression::Running,
                 is_restored_finished,
+                have_operators_finished: false,
             },
         );
         let mut task = Self {
             body,
             taking_part,
             is_restored_finished,
+            have_operators_finished: false,
             times: Times::new(surroundings.now()),
             subtask: Rc::clone(&subtask),
             surroundings: Rc::clone(&surroundings),
@@ -181,6 +184,7 @@ impl StreamTask {
             surroundings: &self.surroundings,
             progression,
             is_restored_finished: self.is_restored_finished,
+            have_operators_finished: self.have_operators_finished,
         };
         act(&mut self.taking_part, &mut hand)
     }
@@ -319,6 +323,7 @@ impl StreamTask {
     /// Has the next operator finish (K3).
     fn finish(&mut self, operator: usize) -> Outcome {
         if operator == self.body.operators() {
+            self.have_operators_finished = true;
             return self.tell_end_of_data(StopMode::Drain);
         }
         self.surroundings.quiesce(operator + 1);

@@ -8,7 +8,7 @@ use crate::stream::body::Body;
 use crate::stream::report::Reports;
 use crate::stream::task::{ProcessInput, StreamTask, TaskParts};
 use crate::stream::{
-    Deployment, Event, InputSelection, LatencyMarker, Link, Origin, Output, Pace, Readiness,
+    ChainSnapshot, CheckpointId, CheckpointNotice, Deployment, Event, InputSelection, LatencyMarker, Link, Origin, Output, Pace, Readiness,
     Record, Setting, StopMode, Subtask, TwoInputOperator, Watermark, WatermarkStatus,
 };
 use crate::sync::{Clock as _, ManualClock};
@@ -202,6 +202,12 @@ impl Link<u64> for Probe {
         *self.0.0.room_waker.borrow_mut() = Some(cx.waker().clone());
         Poll::Pending
     }
+
+    fn snapshot(&mut self, _id: CheckpointId, _into: &mut ChainSnapshot) -> Outcome {
+        Ok(())
+    }
+
+    fn notify(&mut self, _notice: CheckpointNotice, _failed: &mut Outcome) {}
 
     fn close(&mut self, _failed: &mut Outcome) {
         self.0.note(Seen::Close);

@@ -1,0 +1,185 @@
+//! The part of a checkpoint that runs beside the task: state becomes bytes, and is stored.
+//!
+//! C1. It ends once: acknowledged, or discarded. Who moves it out of running decides which, the
+//!     thread that stores or who closes it; the other one leaves everything as it is.
+//! C2. State of what was discarded is deleted by who stored it, and is told to nobody.
+
+use super::environment::{EncodedOperator, SubtaskEnvironment};
+use super::error::CheckpointError;
+use crate::checkpoint::{
+    Acknowledge, CheckpointFailureReason, Decline, Epoch, SubtaskCheckpointMetrics, SubtaskId,
+    SubtaskState, ToCoordinator,
+};
+use crate::letter::BoxError;
+use crate::processor::Failure;
+use crate::stream::{ChainSnapshot, CheckpointId, EncodeState};
+use crate::sync::{AtomicU32, PlainArc};
+use core::sync::atomic::Ordering;
+use core::task::Waker;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+const RUNNING: u32 = 0;
+const COMPLETED: u32 = 1;
+const DISCARDED: u32 = 2;
+
+/// A part that was handed over, as the task keeps it.
+#[derive(Debug)]
+pub(super) struct RunningPart {
+    pub(super) id: CheckpointId,
+    state: PlainArc<AtomicU32>,
+}
+
+impl RunningPart {
+    /// Whether it has not ended.
+    pub(super) fn is_running(&self) -> bool {
+        // Acquire: pairs with the AcqRel exchange in `end`; what was told comes before.
+        self.state.load(Ordering::Acquire) == RUNNING
+    }
+
+    /// Has it come to nothing, unless it has ended; whether it had not.
+    pub(super) fn close(&self) -> bool {
+        end(&self.state, DISCARDED)
+    }
+}
+
+/// Moves a part out of running (C1); whether that was done here.
+fn end(state: &AtomicU32, to: u32) -> bool {
+    // AcqRel: pairs with itself on the other side, and with Acquire in `is_running`.
+    let moved = state.compare_exchange(RUNNING, to, Ordering::AcqRel, Ordering::Acquire);
+    moved.is_ok()
+}
+
+/// All that the part beside the task needs.
+pub(super) struct AsyncPart {
+    pub(super) epoch: Epoch,
+    pub(super) id: CheckpointId,
+    pub(super) subtask: SubtaskId,
+    pub(super) operators: ChainSnapshot,
+    pub(super) is_finished: bool,
+    pub(super) metrics: SubtaskCheckpointMetrics,
+    pub(super) environment: PlainArc<dyn SubtaskEnvironment>,
+    /// Called when it has ended: the task may wait for that.
+    pub(super) waker: Waker,
+    state: PlainArc<AtomicU32>,
+}
+
+/// What there is to an [`AsyncPart`] from the start.
+pub(super) struct Snapshot {
+    pub(super) epoch: Epoch,
+    pub(super) id: CheckpointId,
+    pub(super) subtask: SubtaskId,
+    pub(super) operators: ChainSnapshot,
+    pub(super) is_finished: bool,
+    pub(super) metrics: SubtaskCheckpointMetrics,
+}
+
+impl AsyncPart {
+    /// The part, and what the task keeps of it.
+    pub(super) fn new(
+        snapshot: Snapshot,
+        environment: PlainArc<dyn SubtaskEnvironment>,
+        waker: Waker,
+    ) -> (Self, RunningPart) {
+        let state = PlainArc::new(AtomicU32::new(RUNNING));
+        let kept = RunningPart {
+            id: snapshot.id,
+            state: PlainArc::clone(&state),
+        };
+        let Snapshot {
+            epoch,
+            id,
+            subtask,
+            operators,
+            is_finished,
+            metrics,
+        } = snapshot;
+        let part = Self {
+            epoch,
+            id,
+            subtask,
+            operators,
+            is_finished,
+            metrics,
+            environment,
+            waker,
+            state,
+        };
+        (part, kept)
+    }
+
+    /// Stores the state, and tells the coordinator.
+    pub(super) fn run(mut self) {
+        // Acquire: as in `is_running`.
+        if self.state.load(Ordering::Acquire) != RUNNING {
+            return;
+        }
+        let begun_ns = self.environment.now_ns();
+        let operators = core::mem::take(&mut self.operators);
+        let stored = catch_unwind(AssertUnwindSafe(|| self.store(operators)))
+            .unwrap_or_else(|payload| Err(Failure::panic("storing state", payload).into()));
+        match stored {
+            Ok(state) => {
+                self.metrics.async_ns = self.environment.now_ns().saturating_sub(begun_ns);
+                self.metrics.state_bytes = state.len_bytes();
+                self.acknowledge(state);
+            }
+            Err(error) => self.decline(&*error),
+        }
+        self.waker.wake();
+    }
+
+    fn store(&self, operators: ChainSnapshot) -> Result<SubtaskState, BoxError> {
+        let mut encoded = Vec::with_capacity(operators.len());
+        for (name, snapshot) in operators {
+            encoded.push(EncodedOperator {
+                name: name.into(),
+                managed_keyed: encode(snapshot.managed_keyed)?,
+                raw_keyed: encode(snapshot.raw_keyed)?,
+                managed_operator: encode(snapshot.managed_operator)?,
+                raw_operator: encode(snapshot.raw_operator)?,
+            });
+        }
+        self.environment
+            .store(self.epoch, self.id, self.subtask, encoded)
+    }
+
+    fn acknowledge(&self, state: SubtaskState) {
+        if end(&self.state, COMPLETED) {
+            self.environment
+                .respond(ToCoordinator::Acknowledge(Acknowledge {
+                    epoch: self.epoch,
+                    id: self.id,
+                    subtask: self.subtask,
+                    state,
+                    is_finished: self.is_finished,
+                    metrics: self.metrics,
+                }));
+        } else {
+            // C2.
+            self.environment.discard(state);
+        }
+    }
+
+    fn decline(&self, error: &(dyn core::error::Error + Send + Sync + 'static)) {
+        if end(&self.state, DISCARDED) {
+            let (reason, detail) = match error.downcast_ref::<CheckpointError>() {
+                Some(error) => (error.reason, error.detail.clone()),
+                None => (
+                    CheckpointFailureReason::AsyncException,
+                    error.to_string().into(),
+                ),
+            };
+            self.environment.respond(ToCoordinator::Decline(Decline {
+                epoch: self.epoch,
+                id: self.id,
+                subtask: self.subtask,
+                reason,
+                detail,
+            }));
+        }
+    }
+}
+
+fn encode(state: Option<Box<dyn EncodeState>>) -> Result<Option<Vec<u8>>, BoxError> {
+    state.map(EncodeState::encode).transpose()
+}

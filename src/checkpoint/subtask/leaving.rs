@@ -1,0 +1,41 @@
+//! Whether a task whose data has ended may end.
+//!
+//! L1. It waits for the first checkpoint that it took part in after its data had ended, or a later
+//!     one, to be complete: what its operators hold back for a checkpoint is made visible by that.
+
+use crate::stream::CheckpointId;
+
+/// See above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leaving {
+    /// Its data has not ended.
+    NotYet,
+    /// No checkpoint has come since.
+    ForACheckpoint,
+    /// One has, and is not complete.
+    ForCompletion(CheckpointId),
+    /// It may end.
+    Free,
+}
+
+impl Leaving {
+    pub(super) fn data_ended(&mut self, waits: bool) {
+        *self = if waits { Self::ForACheckpoint } else { Self::Free };
+    }
+
+    /// The task took part in a checkpoint.
+    pub(super) fn took_part(&mut self, id: CheckpointId) {
+        if *self == Self::ForACheckpoint {
+            *self = Self::ForCompletion(id);
+        }
+    }
+
+    /// A checkpoint is complete.
+    pub(super) fn completed(&mut self, id: CheckpointId) {
+        if let Self::ForCompletion(first) = *self
+            && id >= first
+        {
+            *self = Self::Free;
+        }
+    }
+}
