@@ -14,12 +14,16 @@ pub use barrier::{
 };
 pub use completed::{CompletedCheckpoint, CompletedSubtask, CompletedVertex};
 pub use coordinator::{
-    CheckpointFailureManager, CheckpointInUse, CheckpointPlan, CheckpointPlanCalculator,
-    CheckpointPlanError, CheckpointRequest, CheckpointRequestDecider, CheckpointSettings,
-    CheckpointSettingsError, CleaningCount, CompletedCheckpointStore,
-    CompletedCheckpointStoreError, CoordinatorLoad, Decision, DistributionPattern, FailureVerdict,
-    JobEnd, JobTopology, RefusedRequest, RetentionPolicy, SubtaskStatus, Subsumption,
-    TopologyEdge, TopologyVertex, Trigger,
+    CheckpointCause, CheckpointCoordinator, CheckpointCounts, CheckpointFailure,
+    CheckpointFailureManager, CheckpointHistory, CheckpointInUse, CheckpointPlan,
+    CheckpointPlanCalculator, CheckpointPlanError, CheckpointReport, CheckpointRequest,
+    CheckpointRequestDecider, CheckpointSettings, CheckpointSettingsError, CheckpointStatistics,
+    CheckpointStatus, CheckpointSummary, CleaningCount, CommitFailure, CommitFailureKind,
+    CompletedCheckpointStore, CompletedCheckpointStoreError, CoordinatedJob, CoordinatorLoad,
+    CoordinatorSetup, Decision, DistributionPattern, Effect, FailureVerdict, IgnoredMessages,
+    JobEnd, JobTopology, NamedStates, PromiseId, ReasonCounts, RefusedRequest, Restart,
+    RestartError, RestoredCheckpoint, RetentionPolicy, StatsSummary, Subsumption,
+    SubtaskStatsSummary, SubtaskStatus, TopologyEdge, TopologyVertex, Trigger,
 };
 pub use failure_reason::CheckpointFailureReason;
 pub use message::{
