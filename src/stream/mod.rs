@@ -27,6 +27,7 @@ mod partitioner;
 mod report;
 mod setting;
 mod sink;
+mod sink_harness;
 mod sinks;
 mod source;
 mod source_body;
@@ -76,6 +77,7 @@ pub use partitioner::{Broadcast, ByKey, Custom, Forward, Partitioner, Rebalance,
 pub use report::{Latency, OperatorReport, Reports, TaskReport};
 pub use setting::{Setting, Subtask};
 pub use sink::{Sink, SinkFactory};
+pub use sink_harness::SinkHarness;
 pub use sinks::{Call, CallRecord, Collect, Collecting, Discard};
 #[cfg(feature = "csv")]
 pub use sinks::{CsvSink, CsvWriter, csv_sink};

@@ -74,6 +74,7 @@ pub struct Setting {
     subtask: Rc<Subtask>,
     operator: usize,
     surroundings: Rc<dyn Surroundings>,
+    takes_checkpoints: bool,
     restored: Option<Rc<RestoredSubtask>>,
 }
 
@@ -87,6 +88,7 @@ impl Setting {
             subtask,
             operator,
             surroundings,
+            takes_checkpoints: false,
             restored: None,
         }
     }
@@ -94,6 +96,20 @@ impl Setting {
     /// The same, in a subtask that is restored.
     pub(crate) fn restoring(self, restored: Option<Rc<RestoredSubtask>>) -> Self {
         Self { restored, ..self }
+    }
+
+    /// The same, in a task that takes part in checkpoints, or does not.
+    pub(crate) fn taking_checkpoints(self, takes_checkpoints: bool) -> Self {
+        Self {
+            takes_checkpoints,
+            ..self
+        }
+    }
+
+    /// Whether the job takes checkpoints: else there will be no snapshot, and no notice of one.
+    #[must_use]
+    pub fn takes_checkpoints(&self) -> bool {
+        self.takes_checkpoints
     }
 
     /// What the operator is restored from; `None` where the job begins anew, or the checkpoint has

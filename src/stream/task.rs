@@ -111,6 +111,7 @@ impl StreamTask {
         let restored = deployment.take_restored().map(Rc::new);
         let is_restored_finished = restored.as_ref().is_some_and(|from| from.is_finished);
         let participant = deployment.take_participant();
+        let takes_checkpoints = participant.is_some();
         let mut body = build(&mut deployment)?;
         let taking_part = TakingPart::new(
             participant,
@@ -140,8 +141,10 @@ impl StreamTask {
             last_words: Some(last_words),
         };
         // From here on it is closed whatever happens (K5).
-        let setting = Setting::new(subtask, 0, surroundings);
-        task.body.open(&setting.restoring(restored))?;
+        let setting = Setting::new(subtask, 0, surroundings)
+            .restoring(restored)
+            .taking_checkpoints(takes_checkpoints);
+        task.body.open(&setting)?;
         if let Some(every) = pace.latency_every {
             task.surroundings.mark_latency_after(every);
         }
