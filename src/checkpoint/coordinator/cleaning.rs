@@ -29,3 +29,6 @@ impl CleaningCount {
         self.0
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -80,13 +80,23 @@ impl CheckpointRequestDecider {
         load: &CoordinatorLoad,
         now_ns: u64,
     ) -> Decision {
-        let overflow = self.enqueue(request).map(|request| RefusedRequest {
+        let too_many = |request| RefusedRequest {
             request,
             reason: CheckpointFailureReason::TooManyCheckpointRequests,
             again_in_ns: None,
-        });
+        };
+        let is_repeated = request.is_periodic() && self.queued_periodic().is_some();
+        if !is_repeated {
+            self.queued.insert(request);
+        }
         let mut decision = self.choose_queued_request_to_execute(load, now_ns);
-        decision.refused.extend(overflow);
+        if is_repeated {
+            decision.refused.push(too_many(request));
+        } else if self.queued.len() > self.queued_max {
+            decision
+                .refused
+                .extend(self.queued.pop_first().map(too_many));
+        }
         decision
     }
 
@@ -144,18 +154,6 @@ impl CheckpointRequestDecider {
         self.queued.len()
     }
 
-    /// The request for which there is no room, if there is one.
-    fn enqueue(&mut self, request: CheckpointRequest) -> Option<CheckpointRequest> {
-        if request.is_periodic() && self.queued_periodic().is_some() {
-            return Some(request);
-        }
-        self.queued.insert(request);
-        if self.queued.len() > self.queued_max {
-            return self.queued.pop_first();
-        }
-        None
-    }
-
     fn queued_periodic(&self) -> Option<CheckpointRequest> {
         let periodic = self.queued.iter().find(|request| request.is_periodic());
         periodic.copied()
@@ -176,3 +174,6 @@ impl CheckpointRequestDecider {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! How many checkpoints failed in a row, and whether that is too many for the job to go on.
 //!
 //! F1. Only reasons that count are counted, and each checkpoint once.
-//! F2. A completed checkpoint clears the count, and no older one counts afterwards.
+//! F2. A completed checkpoint clears the count, and neither it nor an older one counts afterwards.
 
 use super::settings::CheckpointSettings;
 use crate::checkpoint::CheckpointFailureReason;
@@ -76,7 +76,7 @@ impl CheckpointFailureManager {
         if failures <= self.tolerable {
             return FailureVerdict::Tolerated { failures };
         }
-        self.clear();
+        self.failures = 0;
         FailureVerdict::Exceeded {
             failures,
             tolerable: self.tolerable,
@@ -86,7 +86,8 @@ impl CheckpointFailureManager {
     /// A checkpoint was completed.
     pub fn on_success(&mut self, id: CheckpointId) {
         if self.last_succeeded.is_none_or(|last| id > last) {
-            self.clear();
+            self.failures = 0;
+            self.counted.retain(|&counted| counted > id);
             self.last_succeeded = Some(id);
         }
     }
@@ -96,9 +97,7 @@ impl CheckpointFailureManager {
     pub const fn failures(&self) -> u32 {
         self.failures
     }
-
-    fn clear(&mut self) {
-        self.failures = 0;
-        self.counted.clear();
-    }
 }
+
+#[cfg(test)]
+mod tests;

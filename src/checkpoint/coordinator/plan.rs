@@ -144,3 +144,6 @@ impl CheckpointPlanCalculator {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

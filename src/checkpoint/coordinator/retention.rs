@@ -40,3 +40,6 @@ impl RetentionPolicy {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -150,10 +150,8 @@ impl CheckpointSettings {
     /// # Errors
     /// The first that is out of range, and the range.
     pub fn check(&self) -> Result<(), CheckpointSettingsError> {
-        if let Some(interval) = self.interval {
-            if interval < DURATION_LEAST {
-                return Err(CheckpointSettingsError::Interval { asked: interval });
-            }
+        if let Some(asked) = self.interval.filter(|&asked| asked < DURATION_LEAST) {
+            return Err(CheckpointSettingsError::Interval { asked });
         }
         if self.timeout < DURATION_LEAST {
             return Err(CheckpointSettingsError::Timeout {
@@ -201,3 +199,6 @@ impl CheckpointSettings {
 fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests;

@@ -234,3 +234,6 @@ impl CompletedCheckpointStore {
         Some(entry.checkpoint)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -108,3 +108,6 @@ impl SubtaskStatus {
         matches!(self, Self::Running | Self::DataEnded)
     }
 }
+
+#[cfg(test)]
+mod tests;
