@@ -92,7 +92,8 @@ pub use sources::{
 };
 pub use state::{
     AggregatingState, CurrentKey, ForeignKey, FrozenGroup, KeyedSnapshot, KeyedStates, ListState,
-    MapState, ReducingState, StateError, StateSnapshot, StateValue, TableSnapshot, ValueState,
+    MapState, ReducingState, StateError, StateKind, StateSnapshot, StateValue, TableSnapshot,
+    ValueState,
 };
 pub use task::StreamTask;
 pub use timers::{FiredTimer, FrozenTimers, TimeDomain, TimersSnapshot};
@@ -103,7 +104,7 @@ pub use watermark::{
 };
 pub use window::{
     NoTimestamp, Sliding, SlidingWindows, TimeWindow, Tumbling, WindowAssigner, WindowError,
-    WindowOperator, WindowOutput, WindowSnapshot, Windowed,
+    WindowOperator, WindowOutput, Windowed,
 };
 
 pub(crate) use body::Body;

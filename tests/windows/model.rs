@@ -2,12 +2,12 @@
 
 use core::time::Duration;
 use mailring::stream::{
-    CountAndSum, Counted, Element, OperatorHarness, Progress, Record, Sliding, TimeWindow,
-    Tumbling, Watermark, WindowAssigner, WindowOperator, WindowOutput, Windowed,
+    CheckpointId, CountAndSum, Counted, Element, Operator, OperatorHarness, OperatorSnapshot,
+    Progress, Record, RestoredOperator, Sliding, Subtask, TimeWindow, Tumbling, Watermark,
+    WindowAssigner, WindowOperator, WindowOutput, Windowed,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
 /// A key and a number.
 type Number = (u8, i64);
@@ -123,7 +123,7 @@ fn sorted(mut output: Vec<Record<Output>>) -> Vec<Record<Output>> {
 }
 
 /// What goes to another thread.
-fn sent<T: Send + Sync + 'static>(value: T) -> T {
+fn sent<T: Send + 'static>(value: T) -> T {
     value
 }
 
@@ -145,7 +145,8 @@ fn check<W: WindowAssigner + Copy>(assigner: W, shape: Shape, steps: Vec<Step>) 
     };
     let _ = harness.watermark(-1).expect("nothing fires");
     harness.take_output();
-    let mut snapshots = Vec::new();
+    let mut snapshots: Vec<(OperatorSnapshot, Plain)> = Vec::new();
+    let checkpoint = CheckpointId::new(1).expect("it is not 0");
     for step in steps {
         match step {
             Step::Record(key, number, at_ms) => {
@@ -178,18 +179,19 @@ fn check<W: WindowAssigner + Copy>(assigner: W, shape: Shape, steps: Vec<Step>) 
                 assert_eq!(sorted(records), sorted(plain.watermark(watermark)));
             }
             Step::Snapshot => {
-                let snapshot = harness.operator().snapshot().expect("it is open");
-                snapshots.push((Rc::new(sent(snapshot)), plain.clone()));
+                let operator = harness.operator();
+                let snapshot = Operator::<Number>::snapshot(operator, checkpoint);
+                snapshots.push((sent(snapshot.expect("it is open")), plain.clone()));
             }
             Step::Restore(_) if snapshots.is_empty() => {}
             Step::Restore(index) => {
-                let (snapshot, then) = index.get(&snapshots);
-                let restored = operator().restoring(vec![Rc::clone(snapshot)]);
-                harness = OperatorHarness::new(restored).expect("it opens");
-                plain = Plain {
-                    late: 0,
-                    ..then.clone()
-                };
+                // It is encoded only now: what came since then is no part of it.
+                let (snapshot, then) = snapshots.swap_remove(index.index(snapshots.len()));
+                let restored = RestoredOperator::of(snapshot).expect("it can be stored");
+                let subtask = Subtask::alone("job", "windows");
+                harness = OperatorHarness::restored(operator(), subtask, restored)
+                    .expect("it was stored so");
+                plain = Plain { late: 0, ..then };
                 let _ = harness.watermark(plain.watermark).expect("nothing fires");
                 assert_eq!(harness.take_output().len(), 1, "what has fired has fired");
             }

@@ -1,14 +1,16 @@
 //! The running aggregate of a keyed stream.
 
 use super::super::aggregate::AggregateFunction;
-use super::super::element::Record;
+use super::super::checkpointing::OperatorSnapshot;
+use super::super::element::{CheckpointId, Record};
 use super::super::key_group::Key;
 use super::super::operator::Operator;
 use super::super::output::Output;
 use super::super::setting::Setting;
-use super::super::state::{CurrentKey, KeyedTable};
+use super::super::state::{CurrentKey, Description, KeyedTable, StateKind};
 use super::Opened;
-use crate::letter::Outcome;
+use crate::letter::{BoxError, Outcome};
+use core::any::type_name;
 
 /// A value and the key it is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,6 +55,11 @@ impl<In, K: Key, F: Fn(&In) -> K, A: AggregateFunction<In>> KeyedAggregate<In, K
             table: Opened::not_yet(),
         }
     }
+
+    fn state() -> Description {
+        let types = [type_name::<A::Accumulator>()];
+        Description::of::<K>("aggregate", StateKind::Aggregating, &types)
+    }
 }
 
 impl<In, K, F, A> Operator<In> for KeyedAggregate<In, K, F, A>
@@ -64,8 +71,7 @@ where
     type Out = Keyed<K, A::Out>;
 
     fn open(&mut self, setting: &Setting) -> Outcome {
-        self.table
-            .set(KeyedTable::new(setting.subtask().key_groups()));
+        self.table.set(KeyedTable::only(setting, &Self::state())?);
         Ok(())
     }
 
@@ -85,6 +91,10 @@ where
             key: key.into_key(),
             value,
         }))
+    }
+
+    fn snapshot(&mut self, _id: CheckpointId) -> Result<OperatorSnapshot, BoxError> {
+        Ok(self.table.get()?.alone(Self::state()).into())
     }
 }
 

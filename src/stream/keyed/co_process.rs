@@ -1,12 +1,13 @@
 //! A function on two keyed streams together, with state and timers for the keys of both.
 
-use super::super::element::{Record, Watermark};
+use super::super::checkpointing::OperatorSnapshot;
+use super::super::element::{CheckpointId, Record, Watermark};
 use super::super::inputs::{Sided, TwoInputOperator};
 use super::super::key_group::Key;
 use super::super::output::{Output, Progress, Readiness};
 use super::super::setting::Setting;
 use super::super::state::{CurrentKey, KeyedStates};
-use super::super::timers::{Emission, FiredTimer, TimerService};
+use super::super::timers::{Emission, FiredTimer};
 use super::process::{Build, Running};
 use super::{KeyedContext, KeyedProcessFunction, Opened};
 use crate::letter::{BoxError, Outcome};
@@ -204,12 +205,9 @@ where
 
     fn open(&mut self, setting: &Setting) -> Outcome {
         if let Some(build) = self.build.take() {
-            let mut states = KeyedStates::new(setting);
-            self.opened.set(Running {
-                function: Both(build(&mut states)?),
-                states,
-                timers: TimerService::new(setting, Emission::AtTheEnd),
-            });
+            let build = |states: &mut KeyedStates<K>| Ok(Both(build(states)?));
+            self.opened
+                .set(Running::open(setting, Emission::AtTheEnd, build)?);
         }
         Ok(())
     }
@@ -252,6 +250,10 @@ where
 
     fn finish(&mut self, out: &mut impl Output<P::Out>) -> Outcome {
         self.opened.get()?.finish::<Sided<A, B>>(out)
+    }
+
+    fn snapshot(&mut self, _id: CheckpointId) -> Result<OperatorSnapshot, BoxError> {
+        Ok(self.opened.get()?.snapshot().into())
     }
 
     #[inline]

@@ -1,11 +1,12 @@
 //! A function on a keyed stream, with state and timers.
 
-use super::super::element::{Record, Watermark};
+use super::super::checkpointing::OperatorSnapshot;
+use super::super::element::{CheckpointId, Record, Watermark};
 use super::super::key_group::Key;
 use super::super::operator::Operator;
 use super::super::output::{Output, Progress, Readiness};
 use super::super::setting::Setting;
-use super::super::state::{CurrentKey, KeyedStates};
+use super::super::state::{CurrentKey, KeyedSnapshot, KeyedStates};
 use super::super::timers::{DueTimer, Emission, FiredTimer, TimeDomain, TimerService};
 use super::{KeyedContext, Opened};
 use crate::letter::{BoxError, Outcome};
@@ -153,12 +154,8 @@ where
 
     fn open(&mut self, setting: &Setting) -> Outcome {
         if let Some(build) = self.build.take() {
-            let mut states = KeyedStates::new(setting);
-            self.opened.set(Running {
-                function: build(&mut states)?,
-                states,
-                timers: TimerService::new(setting, self.emission),
-            });
+            self.opened
+                .set(Running::open(setting, self.emission, build)?);
         }
         Ok(())
     }
@@ -195,6 +192,10 @@ where
         self.opened.get()?.finish::<In>(out)
     }
 
+    fn snapshot(&mut self, _id: CheckpointId) -> Result<OperatorSnapshot, BoxError> {
+        Ok(self.opened.get()?.snapshot().into())
+    }
+
     #[inline]
     fn readiness(&self) -> Readiness {
         match self.opened.as_ref() {
@@ -205,6 +206,30 @@ where
 }
 
 impl<K: Key, P> Running<K, P> {
+    /// Makes the function, with its states and timers as they are restored.
+    pub(super) fn open(
+        setting: &Setting,
+        emission: Emission,
+        build: impl FnOnce(&mut KeyedStates<K>) -> Result<P, BoxError>,
+    ) -> Result<Self, BoxError> {
+        let mut states = KeyedStates::new(setting)?;
+        let function = build(&mut states)?;
+        let timers = TimerService::restored(setting, emission, states.restored())?;
+        states.finish_declaring()?;
+        Ok(Self {
+            function,
+            states,
+            timers,
+        })
+    }
+
+    /// The states and the timers as they are now.
+    pub(super) fn snapshot(&mut self) -> KeyedSnapshot {
+        let mut snapshot = self.states.snapshot();
+        self.timers.snapshot_into(&mut snapshot);
+        snapshot
+    }
+
     pub(super) fn watermark<In>(
         &mut self,
         watermark: Watermark,

@@ -1,13 +1,15 @@
 //! The running reduction of a keyed stream.
 
-use super::super::element::Record;
+use super::super::checkpointing::OperatorSnapshot;
+use super::super::element::{CheckpointId, Record};
 use super::super::key_group::Key;
 use super::super::operator::Operator;
 use super::super::output::Output;
 use super::super::setting::Setting;
-use super::super::state::{CurrentKey, KeyedTable, StateValue};
+use super::super::state::{CurrentKey, Description, KeyedTable, StateKind, StateValue};
 use super::Opened;
-use crate::letter::Outcome;
+use crate::letter::{BoxError, Outcome};
+use core::any::type_name;
 
 /// Gives for each record what it and all earlier ones of its key are reduced to.
 ///
@@ -43,6 +45,10 @@ impl<T: StateValue, K: Key, F: Fn(&T) -> K, R: FnMut(&mut T, T)> KeyedReduce<T, 
             table: Opened::not_yet(),
         }
     }
+
+    fn state() -> Description {
+        Description::of::<K>("reduced", StateKind::Reducing, &[type_name::<T>()])
+    }
 }
 
 impl<T, K, F, R> Operator<T> for KeyedReduce<T, K, F, R>
@@ -55,8 +61,7 @@ where
     type Out = T;
 
     fn open(&mut self, setting: &Setting) -> Outcome {
-        self.table
-            .set(KeyedTable::new(setting.subtask().key_groups()));
+        self.table.set(KeyedTable::only(setting, &Self::state())?);
         Ok(())
     }
 
@@ -66,6 +71,10 @@ where
         let key = CurrentKey::new((self.key)(&record.value), table.key_groups())?;
         let reduce = &mut self.reduce;
         out.record(record.map(|value| table.upsert(&key, value, reduce, |value| value).clone()))
+    }
+
+    fn snapshot(&mut self, _id: CheckpointId) -> Result<OperatorSnapshot, BoxError> {
+        Ok(self.table.get()?.alone(Self::state()).into())
     }
 }
 

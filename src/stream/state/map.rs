@@ -8,17 +8,17 @@ use std::cell::{Ref, RefCell, RefMut};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-pub(super) type Entries<E, V> = HashMap<E, V, FxBuildHasher>;
+pub(super) type MapEntries<E, V> = HashMap<E, V, FxBuildHasher>;
 
 /// A map per key, from entries' keys of type `E` to values. [`KeyedStates::map`](super::KeyedStates::map)
 /// makes it.
 #[derive(Debug)]
 pub struct MapState<K, E, V> {
-    table: Rc<RefCell<KeyedTable<K, Entries<E, V>>>>,
+    table: Rc<RefCell<KeyedTable<K, MapEntries<E, V>>>>,
 }
 
 impl<K: Key, E: StateValue + Hash + Eq, V: StateValue> MapState<K, E, V> {
-    pub(super) fn new(table: Rc<RefCell<KeyedTable<K, Entries<E, V>>>>) -> Self {
+    pub(super) fn new(table: Rc<RefCell<KeyedTable<K, MapEntries<E, V>>>>) -> Self {
         Self { table }
     }
 
@@ -49,7 +49,7 @@ impl<K: Key, E: StateValue + Hash + Eq, V: StateValue> MapState<K, E, V> {
         create: impl FnOnce() -> V,
     ) -> RefMut<'_, V> {
         RefMut::map(self.table.borrow_mut(), |table| {
-            let entries = table.get_or_insert_with(key, Entries::default);
+            let entries = table.get_or_insert_with(key, MapEntries::default);
             entries.entry(entry).or_insert_with(create)
         })
     }
@@ -58,7 +58,7 @@ impl<K: Key, E: StateValue + Hash + Eq, V: StateValue> MapState<K, E, V> {
     #[inline]
     pub fn insert(&mut self, key: &CurrentKey<K>, entry: E, value: V) -> Option<V> {
         let mut table = self.table.borrow_mut();
-        let entries = table.get_or_insert_with(key, Entries::default);
+        let entries = table.get_or_insert_with(key, MapEntries::default);
         entries.insert(entry, value)
     }
 

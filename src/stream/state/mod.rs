@@ -10,26 +10,37 @@
 
 mod aggregating;
 mod current;
+mod description;
+mod entries;
+mod error;
 mod freezable;
+mod layout;
 mod list;
 mod map;
 mod reducing;
+mod restored;
 mod snapshot;
 mod states;
 mod table;
 mod value;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 pub use aggregating::AggregatingState;
 pub use current::{CurrentKey, ForeignKey};
+pub(crate) use description::Description;
+pub use description::StateKind;
+pub(crate) use entries::{Entries, Unreadable, encode_entries};
+pub use error::StateError;
 pub(crate) use freezable::Freezable;
 pub use list::ListState;
 pub use map::MapState;
 pub use reducing::ReducingState;
+pub(crate) use restored::RestoredKeyed;
+pub(crate) use snapshot::{FrozenPart, FrozenState};
 pub use snapshot::{KeyedSnapshot, StateSnapshot};
-pub use states::{KeyedStates, StateError};
+pub use states::KeyedStates;
 pub(crate) use table::KeyedTable;
 pub use table::{FrozenGroup, TableSnapshot};
 pub use value::ValueState;

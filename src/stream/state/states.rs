@@ -3,56 +3,59 @@
 use super::super::aggregate::AggregateFunction;
 use super::super::key_group::{Key, KeyGroupRange};
 use super::super::setting::Setting;
-use super::map::Entries;
+use super::map::MapEntries;
+use super::restored::RestoredKeyed;
 use super::{
-    AggregatingState, KeyedSnapshot, KeyedTable, ListState, MapState, ReducingState, StateSnapshot,
-    StateValue, TableSnapshot, ValueState,
+    AggregatingState, Description, KeyedSnapshot, KeyedTable, ListState, MapState, ReducingState,
+    StateError, StateKind, StateValue, ValueState,
 };
-use core::any::Any;
+use core::any::type_name;
 use core::fmt;
 use core::hash::Hash;
+use core::marker::PhantomData;
 use std::cell::RefCell;
 use std::rc::Rc;
 
 /// What all states can do, whatever is in them.
 trait Declared {
-    fn snapshot(&self) -> Box<dyn Any + Send + Sync>;
+    fn snapshot_into(&self, description: Description, snapshot: &mut KeyedSnapshot);
 }
 
 impl<K: Key, V: StateValue> Declared for RefCell<KeyedTable<K, V>> {
-    fn snapshot(&self) -> Box<dyn Any + Send + Sync> {
-        Box::new(self.borrow_mut().snapshot())
+    fn snapshot_into(&self, description: Description, snapshot: &mut KeyedSnapshot) {
+        snapshot.push(description, self.borrow_mut().snapshot());
     }
 }
 
 /// An operator's keyed states. Each is declared once, by a name of its own, while the operator is
 /// opened.
+///
+/// An operator of one's own makes them when it is [opened](crate::stream::Operator::open), declares
+/// all its states and [says so](Self::finish_declaring). What its
+/// [`snapshot`](crate::stream::Operator::snapshot) gives is [`snapshot`](Self::snapshot) turned
+/// `into` an [`OperatorSnapshot`](crate::stream::OperatorSnapshot).
 pub struct KeyedStates<K> {
     setting: Setting,
     key_groups: KeyGroupRange,
-    declared: Vec<(Box<str>, Rc<dyn Declared>)>,
-    restored: Vec<Rc<KeyedSnapshot>>,
-    keys: core::marker::PhantomData<fn(K)>,
+    declared: Vec<(Description, Rc<dyn Declared>)>,
+    restored: RestoredKeyed,
+    keys: PhantomData<fn(K)>,
 }
 
 impl<K: Key> KeyedStates<K> {
-    /// No states yet, in the subtask of `setting`.
-    #[must_use]
-    pub fn new(setting: &Setting) -> Self {
-        Self::restoring(setting, Vec::new())
-    }
-
-    /// No states yet; when they are declared, they hold what `snapshots` say of the subtask's key
-    /// groups. They may come from several subtasks, and from other ranges of key groups.
-    #[must_use]
-    pub fn restoring(setting: &Setting, snapshots: Vec<Rc<KeyedSnapshot>>) -> Self {
-        Self {
+    /// No states yet. When they are declared, they hold what is restored of the subtask's key groups,
+    /// where the operator of `setting` is restored.
+    ///
+    /// # Errors
+    /// [`StateError`], where what is restored is damaged, or of a job with other key groups.
+    pub fn new(setting: &Setting) -> Result<Self, StateError> {
+        Ok(Self {
             setting: setting.clone(),
             key_groups: setting.subtask().key_groups(),
             declared: Vec::new(),
-            restored: snapshots,
-            keys: core::marker::PhantomData,
-        }
+            restored: RestoredKeyed::of(setting)?,
+            keys: PhantomData,
+        })
     }
 
     /// What surrounds the operator.
@@ -71,7 +74,8 @@ impl<K: Key> KeyedStates<K> {
     /// # Errors
     /// [`StateError`].
     pub fn value<T: StateValue>(&mut self, name: &str) -> Result<ValueState<K, T>, StateError> {
-        self.declare(name).map(ValueState::new)
+        let table = self.declare(name, StateKind::Value, &[type_name::<T>()])?;
+        Ok(ValueState::new(table))
     }
 
     /// Declares a list of values per key.
@@ -79,7 +83,8 @@ impl<K: Key> KeyedStates<K> {
     /// # Errors
     /// [`StateError`].
     pub fn list<T: StateValue>(&mut self, name: &str) -> Result<ListState<K, T>, StateError> {
-        self.declare(name).map(ListState::new)
+        let table = self.declare(name, StateKind::List, &[type_name::<T>()])?;
+        Ok(ListState::new(table))
     }
 
     /// Declares a map per key.
@@ -90,7 +95,9 @@ impl<K: Key> KeyedStates<K> {
         &mut self,
         name: &str,
     ) -> Result<MapState<K, E, V>, StateError> {
-        self.declare::<Entries<E, V>>(name).map(MapState::new)
+        let types = [type_name::<E>(), type_name::<V>()];
+        let table = self.declare::<MapEntries<E, V>>(name, StateKind::Map, &types)?;
+        Ok(MapState::new(table))
     }
 
     /// Declares one value per key that `reduce` adds others to.
@@ -102,7 +109,7 @@ impl<K: Key> KeyedStates<K> {
         name: &str,
         reduce: R,
     ) -> Result<ReducingState<K, T, R>, StateError> {
-        let table = self.declare(name)?;
+        let table = self.declare(name, StateKind::Reducing, &[type_name::<T>()])?;
         Ok(ReducingState::new(table, reduce))
     }
 
@@ -115,83 +122,57 @@ impl<K: Key> KeyedStates<K> {
         name: &str,
         function: A,
     ) -> Result<AggregatingState<K, In, A>, StateError> {
-        let table = self.declare(name)?;
+        let types = [type_name::<A::Accumulator>()];
+        let table = self.declare(name, StateKind::Aggregating, &types)?;
         Ok(AggregatingState::new(table, function))
+    }
+
+    /// All states are declared. Another one can still be, but is not restored.
+    ///
+    /// # Errors
+    /// [`StateError::NotDeclared`], where a state was stored that is not declared: it would be lost.
+    pub fn finish_declaring(&mut self) -> Result<(), StateError> {
+        self.restored.finish()
     }
 
     /// All states as they are now, shared until they are written.
     #[must_use]
     pub fn snapshot(&self) -> KeyedSnapshot {
-        let states = self.declared.iter().map(|(name, table)| StateSnapshot {
-            name: name.clone(),
-            table: table.snapshot(),
-        });
-        KeyedSnapshot {
-            states: states.collect(),
+        let mut snapshot = KeyedSnapshot::new(self.key_groups.max_parallelism());
+        for (description, table) in &self.declared {
+            table.snapshot_into(description.clone(), &mut snapshot);
         }
+        snapshot
+    }
+
+    /// What is restored, for what else is in it.
+    pub(crate) fn restored(&mut self) -> &mut RestoredKeyed {
+        &mut self.restored
     }
 
     fn declare<V: StateValue>(
         &mut self,
         name: &str,
+        kind: StateKind,
+        types: &[&str],
     ) -> Result<Rc<RefCell<KeyedTable<K, V>>>, StateError> {
-        if self.declared.iter().any(|(taken, _)| **taken == *name) {
+        if self.declared.iter().any(|(taken, _)| taken.name() == name) {
             return Err(StateError::Taken { name: name.into() });
         }
-        let mut table = KeyedTable::new(self.key_groups);
-        let states = self.restored.iter().flat_map(|snapshot| &snapshot.states);
-        for state in states.filter(|state| *state.name == *name) {
-            let snapshot: &TableSnapshot<K, V> = state.table().ok_or(StateError::OtherType {
-                name: name.into(),
-                expected: core::any::type_name::<V>(),
-            })?;
-            table.restore(snapshot);
-        }
+        let description = Description::of::<K>(name, kind, types);
+        let table = KeyedTable::restored(&description, &mut self.restored, self.key_groups)?;
         let table = Rc::new(RefCell::new(table));
-        self.declared.push((name.into(), Rc::clone(&table) as _));
+        self.declared.push((description, Rc::clone(&table) as _));
         Ok(table)
     }
 }
 
 impl<K> fmt::Debug for KeyedStates<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = self.declared.iter().map(|(name, _)| name);
+        let names = self
+            .declared
+            .iter()
+            .map(|(description, _)| description.name());
         f.debug_list().entries(names).finish()
     }
 }
-
-/// Why a state cannot be declared.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum StateError {
-    /// The operator has a state of that name already; each needs a name of its own.
-    Taken {
-        /// The name.
-        name: Box<str>,
-    },
-    /// The state was restored, but what is kept per key, or the key, was of another type then.
-    OtherType {
-        /// The state's name.
-        name: Box<str>,
-        /// What is to be kept per key now.
-        expected: &'static str,
-    },
-}
-
-impl fmt::Display for StateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Taken { name } => write!(
-                f,
-                "the operator has a state named \"{name}\" already: each needs a name of its own"
-            ),
-            Self::OtherType { name, expected } => write!(
-                f,
-                "the state \"{name}\" was stored with another type of key or value: it is to keep \
-                 {expected} now, and must be declared as it was or by another name"
-            ),
-        }
-    }
-}
-
-impl core::error::Error for StateError {}

@@ -1,7 +1,13 @@
 //! One state's values by key, in parts by key group.
 
 use super::super::key_group::{Key, KeyGroupRange, hash_of, key_group_of};
-use super::{CurrentKey, Freezable};
+use super::super::setting::Setting;
+use super::description::Description;
+use super::entries::{Entries, Unreadable, encode_entries};
+use super::error::StateError;
+use super::restored::RestoredKeyed;
+use super::snapshot::{FrozenPart, FrozenState};
+use super::{CurrentKey, Freezable, KeyedSnapshot, StateValue};
 use crate::sync::PlainArc;
 use hashbrown::HashTable;
 
@@ -132,16 +138,58 @@ impl<K: Key, V: Clone> KeyedTable<K, V> {
             groups: frozen.collect(),
         }
     }
+}
 
-    /// Takes over those groups of a snapshot that are in this table's range, in the place of what
-    /// it has there. The snapshot goes on being shared.
-    pub(crate) fn restore(&mut self, snapshot: &TableSnapshot<K, V>) {
-        for group in &snapshot.groups {
-            if let Some(place) = self.key_groups.place(group.key_group) {
-                self.groups[place] = Freezable::Frozen(PlainArc::clone(&group.table));
-            }
-        }
+impl<K: Key, V: StateValue> KeyedTable<K, V> {
+    /// The only state of the operator of `setting`, as it is restored.
+    pub(crate) fn only(setting: &Setting, description: &Description) -> Result<Self, StateError> {
+        let mut restored = RestoredKeyed::of(setting)?;
+        let key_groups = setting.subtask().key_groups();
+        let table = Self::restored(description, &mut restored, key_groups)?;
+        restored.finish()?;
+        Ok(table)
     }
+
+    /// Of an operator without other state, all of it as it is now.
+    pub(crate) fn alone(&mut self, description: Description) -> KeyedSnapshot {
+        let mut snapshot = KeyedSnapshot::new(self.key_groups.max_parallelism());
+        snapshot.push(description, self.snapshot());
+        snapshot
+    }
+
+    /// What is restored of the state that `description` declares.
+    pub(crate) fn restored(
+        description: &Description,
+        restored: &mut RestoredKeyed,
+        key_groups: KeyGroupRange,
+    ) -> Result<Self, StateError> {
+        let mut table = Self::new(key_groups);
+        restored.take(description, |place, key_group, part| {
+            let group = decoded(part, key_group, key_groups.max_parallelism())?;
+            table.groups[place] = Freezable::Owned(group);
+            Ok(())
+        })?;
+        Ok(table)
+    }
+}
+
+/// Reads one key group's values.
+fn decoded<K: Key, V: StateValue>(
+    part: &[u8],
+    key_group: u32,
+    max_parallelism: u32,
+) -> Result<Group<K, V>, Unreadable> {
+    let mut entries = Entries::of(part)?;
+    let mut group: Group<K, V> = HashTable::with_capacity(entries.capacity::<Slot<K, V>>());
+    while let Some(slot) = entries.next::<Slot<K, V>>()? {
+        let hash = hash_of(&slot.0);
+        let found = key_group_of(hash, max_parallelism);
+        if found != key_group {
+            return Err(Unreadable::OtherKeyGroup(found));
+        }
+        group.insert_unique(hash_in_group(hash), slot, hash_of_slot);
+    }
+    Ok(group)
 }
 
 /// A table as it was at one moment, by key group. It can be read on another thread.
@@ -158,30 +206,14 @@ impl<K, V> TableSnapshot<K, V> {
     }
 }
 
-impl<K: Key, V> TableSnapshot<K, V> {
-    /// A snapshot of what was read back from where it was stored.
-    #[must_use]
-    pub fn from_entries(entries: impl IntoIterator<Item = (K, V)>, max_parallelism: u32) -> Self {
-        let mut tables: Vec<Group<K, V>> = Vec::new();
-        tables.resize_with(max_parallelism as usize, HashTable::new);
-        for (key, value) in entries {
-            let hash = hash_of(&key);
-            let table = &mut tables[key_group_of(hash, max_parallelism) as usize];
-            match table.find_mut(hash_in_group(hash), |slot| slot.0 == key) {
-                Some(slot) => slot.1 = value,
-                None => {
-                    table.insert_unique(hash_in_group(hash), (key, value), hash_of_slot);
-                }
-            }
-        }
-        let filled = (0..).zip(tables).filter(|(_, table)| !table.is_empty());
-        let groups = filled.map(|(key_group, table)| FrozenGroup {
-            key_group,
-            table: PlainArc::new(table),
-        });
-        Self {
-            groups: groups.collect(),
-        }
+impl<K: Key, V: StateValue> FrozenState for TableSnapshot<K, V> {
+    fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    fn into_parts(self: Box<Self>) -> Vec<Box<dyn FrozenPart>> {
+        let groups = self.groups.into_iter();
+        groups.map(|group| Box::new(group) as _).collect()
     }
 }
 
@@ -214,5 +246,16 @@ impl<K, V> FrozenGroup<K, V> {
     /// Its keys and values, in no order to rely on.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.table.iter().map(|(key, value)| (key, value))
+    }
+}
+
+impl<K: Key, V: StateValue> FrozenPart for FrozenGroup<K, V> {
+    fn key_group(&self) -> u32 {
+        self.key_group
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) -> Result<(), Unreadable> {
+        let is_same = |(key, _): &(&K, &V), (same, _): &Slot<K, V>| *key == same;
+        encode_entries(self.len(), self.iter(), is_same, out)
     }
 }

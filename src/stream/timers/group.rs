@@ -74,6 +74,23 @@ impl<K, N> GroupTimers<K, N> {
     pub(super) fn iter(&self) -> impl Iterator<Item = &Timer<K, N>> {
         self.timers.iter().map(|(timer, _)| timer)
     }
+
+    /// In the order in which they fire.
+    pub(super) fn in_order(&self) -> impl Iterator<Item = &Timer<K, N>> {
+        let mut nodes: Vec<&Node> = self.heap.iter().collect();
+        nodes.sort_unstable_by_key(|node| (node.at_ms, node.sequence));
+        nodes.into_iter().map(|node| &self.timers[node.index].0)
+    }
+
+    /// None, with room for so many.
+    pub(super) fn with_capacity(timers: usize) -> Self {
+        Self {
+            timers: Vec::with_capacity(timers),
+            heap: Vec::with_capacity(timers),
+            index: HashTable::with_capacity(timers),
+            sequence: 0,
+        }
+    }
 }
 
 impl<K: Eq, N: Hash + Eq> GroupTimers<K, N> {

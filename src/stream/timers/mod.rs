@@ -16,5 +16,5 @@ mod tests;
 
 pub(crate) use queue::{DueTimer, TimerQueue};
 pub use queue::{FrozenTimers, TimersSnapshot};
-pub(crate) use service::{Emission, TimerService, TimerServiceSnapshot};
+pub(crate) use service::{Emission, TimerService};
 pub use service::{FiredTimer, TimeDomain};

@@ -1,7 +1,10 @@
 //! The timers of a subtask in one kind of time, in parts by key group that a snapshot shares.
 
 use super::super::key_group::{Key, KeyGroupRange, hash_of, key_group_of};
-use super::super::state::{CurrentKey, Freezable, StateValue};
+use super::super::state::{
+    CurrentKey, Description, Entries, Freezable, FrozenPart, FrozenState, RestoredKeyed,
+    StateError, StateValue, Unreadable, encode_entries,
+};
 use super::group::{GroupTimers, Timer};
 use super::order::GroupOrder;
 use crate::sync::PlainArc;
@@ -107,15 +110,20 @@ impl<K: Key, N: StateValue + Hash + Eq> TimerQueue<K, N> {
         }
     }
 
-    /// Takes over those groups of a snapshot that are in this one's range, in the place of what it
-    /// has there.
-    pub(crate) fn restore(&mut self, snapshot: &TimersSnapshot<K, N>) {
-        for group in &snapshot.groups {
-            if let Some(place) = self.key_groups.place(group.key_group) {
-                self.groups[place] = Freezable::Frozen(PlainArc::clone(&group.timers));
-                self.order_again(place);
-            }
-        }
+    /// What is restored of the timers that `description` declares.
+    pub(crate) fn restored(
+        description: &Description,
+        restored: &mut RestoredKeyed,
+        key_groups: KeyGroupRange,
+    ) -> Result<Self, StateError> {
+        let mut queue = Self::new(key_groups);
+        restored.take(description, |place, key_group, part| {
+            let group = decoded(part, key_group, key_groups.max_parallelism())?;
+            queue.groups[place] = Freezable::Owned(group);
+            queue.order_again(place);
+            Ok(())
+        })?;
+        Ok(queue)
     }
 
     fn order_again(&mut self, place: usize) {
@@ -146,32 +154,14 @@ impl<K, N> TimersSnapshot<K, N> {
     }
 }
 
-impl<K: Key, N: Hash + Eq> TimersSnapshot<K, N> {
-    /// A snapshot of what was read back from where it was stored: times, keys and namespaces.
-    #[must_use]
-    pub fn from_timers(
-        timers: impl IntoIterator<Item = (i64, K, N)>,
-        max_parallelism: u32,
-    ) -> Self {
-        let mut groups: Vec<GroupTimers<K, N>> = Vec::new();
-        groups.resize_with(max_parallelism as usize, GroupTimers::default);
-        for (at_ms, key, namespace) in timers {
-            let hash = hash_of(&key);
-            groups[key_group_of(hash, max_parallelism) as usize].insert(Timer {
-                at_ms,
-                key,
-                hash,
-                namespace,
-            });
-        }
-        let filled = (0..).zip(groups).filter(|(_, group)| group.len() > 0);
-        let frozen = filled.map(|(key_group, timers)| FrozenTimers {
-            key_group,
-            timers: PlainArc::new(timers),
-        });
-        Self {
-            groups: frozen.collect(),
-        }
+impl<K: Key, N: StateValue + Hash + Eq> FrozenState for TimersSnapshot<K, N> {
+    fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    fn into_parts(self: Box<Self>) -> Vec<Box<dyn FrozenPart>> {
+        let groups = self.groups.into_iter();
+        groups.map(|group| Box::new(group) as _).collect()
     }
 }
 
@@ -207,4 +197,50 @@ impl<K, N> FrozenTimers<K, N> {
         let timers = self.timers.iter();
         timers.map(|timer| (timer.at_ms, &timer.key, &timer.namespace))
     }
+}
+
+impl<K: Key, N: StateValue + Hash + Eq> FrozenPart for FrozenTimers<K, N> {
+    fn key_group(&self) -> u32 {
+        self.key_group
+    }
+
+    /// In the order in which they fire: so they are put back without being moved.
+    fn encode(&self, out: &mut Vec<u8>) -> Result<(), Unreadable> {
+        let timers = self.timers.in_order();
+        let plain = timers.map(|timer| (timer.at_ms, &timer.key, &timer.namespace));
+        let is_same = |timer: &(i64, &K, &N), (at_ms, key, namespace): &Plain<K, N>| {
+            *timer == (*at_ms, key, namespace)
+        };
+        encode_entries(self.len(), plain, is_same, out)
+    }
+}
+
+/// A time, a key and a namespace: a timer as it is stored.
+type Plain<K, N> = (i64, K, N);
+
+/// Reads one key group's timers.
+fn decoded<K: Key, N: StateValue + Hash + Eq>(
+    part: &[u8],
+    key_group: u32,
+    max_parallelism: u32,
+) -> Result<GroupTimers<K, N>, Unreadable> {
+    let mut entries = Entries::of(part)?;
+    let mut group = GroupTimers::with_capacity(entries.capacity::<Timer<K, N>>());
+    while let Some((at_ms, key, namespace)) = entries.next::<Plain<K, N>>()? {
+        let hash = hash_of(&key);
+        let found = key_group_of(hash, max_parallelism);
+        if found != key_group {
+            return Err(Unreadable::OtherKeyGroup(found));
+        }
+        let is_new = group.insert(Timer {
+            at_ms,
+            key,
+            hash,
+            namespace,
+        });
+        if !is_new {
+            return Err(Unreadable::Twice);
+        }
+    }
+    Ok(group)
 }

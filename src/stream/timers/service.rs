@@ -4,9 +4,12 @@ use super::super::element::Watermark;
 use super::super::key_group::Key;
 use super::super::output::{Output, Progress, Readiness};
 use super::super::setting::Setting;
-use super::super::state::{CurrentKey, StateValue};
-use super::{DueTimer, TimerQueue, TimersSnapshot};
+use super::super::state::{
+    CurrentKey, Description, KeyedSnapshot, RestoredKeyed, StateError, StateKind, StateValue,
+};
+use super::{DueTimer, TimerQueue};
 use crate::letter::{BoxError, Outcome};
+use core::any::type_name;
 use core::hash::Hash;
 
 /// Which kind of time.
@@ -54,18 +57,27 @@ pub(crate) enum Emission {
 }
 
 impl<K: Key, N: StateValue + Hash + Eq> TimerService<K, N> {
-    pub(crate) fn new(setting: &Setting, emission: Emission) -> Self {
+    /// What is restored of an operator's timers. The watermark is no part of it: it is told anew.
+    pub(crate) fn restored(
+        setting: &Setting,
+        emission: Emission,
+        restored: &mut RestoredKeyed,
+    ) -> Result<Self, StateError> {
         let key_groups = setting.subtask().key_groups();
-        Self {
+        let event = description::<K, N>(StateKind::EventTimeTimers);
+        let processing = description::<K, N>(StateKind::ProcessingTimeTimers);
+        let mut service = Self {
             setting: setting.clone(),
-            event: TimerQueue::new(key_groups),
-            processing: TimerQueue::new(key_groups),
+            event: TimerQueue::restored(&event, restored, key_groups)?,
+            processing: TimerQueue::restored(&processing, restored, key_groups)?,
             watermark: Watermark::MIN,
             passed: Watermark::MIN,
             due_ms: None,
             wake_ms: None,
             emission,
-        }
+        };
+        service.wake_in_time();
+        Ok(service)
     }
 
     pub(crate) fn setting(&self) -> &Setting {
@@ -241,25 +253,15 @@ impl<K: Key, N: StateValue + Hash + Eq> TimerService<K, N> {
         }
     }
 
-    /// The timers as they are now. The watermark is no part of it: it is told anew.
-    pub(crate) fn snapshot(&mut self) -> TimerServiceSnapshot<K, N> {
-        TimerServiceSnapshot {
-            event: self.event.snapshot(),
-            processing: self.processing.snapshot(),
-        }
-    }
-
-    /// Takes over the timers of those key groups that are this subtask's.
-    pub(crate) fn restore(&mut self, snapshot: &TimerServiceSnapshot<K, N>) {
-        self.event.restore(&snapshot.event);
-        self.processing.restore(&snapshot.processing);
-        self.wake_in_time();
+    /// The timers as they are now, shared until they change.
+    pub(crate) fn snapshot_into(&mut self, snapshot: &mut KeyedSnapshot) {
+        let event = description::<K, N>(StateKind::EventTimeTimers);
+        snapshot.push(event, self.event.snapshot());
+        let processing = description::<K, N>(StateKind::ProcessingTimeTimers);
+        snapshot.push(processing, self.processing.snapshot());
     }
 }
 
-/// An operator's timers as they were at one moment.
-#[derive(Debug)]
-pub(crate) struct TimerServiceSnapshot<K, N> {
-    event: TimersSnapshot<K, N>,
-    processing: TimersSnapshot<K, N>,
+fn description<K, N>(kind: StateKind) -> Description {
+    Description::of::<K>("timers", kind, &[type_name::<N>()])
 }

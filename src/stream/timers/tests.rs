@@ -1,12 +1,12 @@
 //! Timers against a plain set, with snapshots taken, kept, dropped and restored in between.
 
+use super::super::checkpointing::StateBytes;
 use super::super::key_group::KeyGroupRange;
-use super::super::state::CurrentKey;
+use super::super::state::tests::{GROUPS, restored, stored};
+use super::super::state::{CurrentKey, Description, KeyedSnapshot, RestoredKeyed, StateKind};
 use super::{TimerQueue, TimersSnapshot};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-
-const GROUPS: u32 = 8;
 
 fn range(index: u32, parallelism: u32) -> KeyGroupRange {
     KeyGroupRange::of_subtask(index, parallelism, GROUPS)
@@ -34,6 +34,25 @@ fn frozen(snapshot: &TimersSnapshot<u8, u8>) -> BTreeSet<Plain> {
     let set: BTreeSet<Plain> = all.iter().copied().collect();
     assert_eq!(all.len(), set.len(), "no timer twice");
     set
+}
+
+fn description() -> Description {
+    Description::of::<u8>("timers", StateKind::EventTimeTimers, &["u8"])
+}
+
+fn encoded(snapshot: TimersSnapshot<u8, u8>) -> StateBytes {
+    let mut all = KeyedSnapshot::new(GROUPS);
+    all.push(description(), snapshot);
+    stored(all)
+}
+
+fn queue_of(index: u32, parallelism: u32, stored: &[StateBytes]) -> TimerQueue<u8, u8> {
+    let setting = restored(index, parallelism, stored);
+    let mut restored = RestoredKeyed::of(&setting).expect("it was stored so");
+    let key_groups = setting.subtask().key_groups();
+    let queue = TimerQueue::restored(&description(), &mut restored, key_groups);
+    restored.finish().expect("there is nothing else");
+    queue.expect("it was stored so")
 }
 
 #[derive(Clone, Debug)]
@@ -104,10 +123,9 @@ proptest! {
                     snapshots.swap_remove(index);
                 }
                 Step::Restore(index) if !snapshots.is_empty() => {
-                    let (snapshot, then) = &snapshots[index % snapshots.len()];
-                    timers = TimerQueue::new(range(0, 1));
-                    timers.restore(snapshot);
-                    model.clone_from(then);
+                    let (snapshot, then) = snapshots.swap_remove(index % snapshots.len());
+                    timers = queue_of(0, 1, &[encoded(snapshot)]);
+                    model = then;
                 }
                 Step::Drop(_) | Step::Restore(_) => {}
             }
@@ -135,19 +153,17 @@ proptest! {
                     timers.register(&key, namespace, at_ms);
                 }
             }
-            snapshots.push(timers.snapshot());
+            snapshots.push(encoded(timers.snapshot()));
         }
         let mut found = BTreeSet::new();
         for index in 0..after {
-            let mut timers = TimerQueue::new(range(index, after));
-            snapshots.iter().for_each(|snapshot| timers.restore(snapshot));
+            let mut timers = queue_of(index, after, &snapshots);
             while let Some(timer) = timers.pop_due(i64::MAX) {
                 prop_assert!(CurrentKey::new(*timer.key, &range(index, after)).is_ok());
                 prop_assert!(found.insert((timer.at_ms, *timer.key, timer.namespace)));
             }
         }
         prop_assert_eq!(&found, &all);
-        prop_assert_eq!(frozen(&TimersSnapshot::from_timers(all.clone(), GROUPS)), all);
     }
 }
 
@@ -181,6 +197,7 @@ fn timers_of_one_key_and_time_fire_in_the_order_they_were_registered() {
     }
     timers.delete(&current(0), 9, 10);
     timers.register(&current(0), 9, 10);
+    let mut timers = queue_of(0, 1, &[encoded(timers.snapshot())]);
     let fired: Vec<u8> = core::iter::from_fn(|| timers.pop_due(10))
         .map(|timer| timer.namespace)
         .collect();

@@ -14,7 +14,7 @@ mod time_window;
 mod tumbling;
 
 pub use assigner::{WindowAssigner, WindowError};
-pub use operator::{NoTimestamp, WindowOperator, WindowOutput, WindowSnapshot, Windowed};
+pub use operator::{NoTimestamp, WindowOperator, WindowOutput, Windowed};
 pub use sliding::{Sliding, SlidingWindows};
 pub use time_window::TimeWindow;
 pub use tumbling::Tumbling;

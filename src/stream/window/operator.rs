@@ -1,20 +1,21 @@
 //! Aggregates a keyed stream by windows of event time.
 
 use super::super::aggregate::AggregateFunction;
-use super::super::element::{Record, Watermark};
+use super::super::checkpointing::OperatorSnapshot;
+use super::super::element::{CheckpointId, Record, Watermark};
 use super::super::key_group::Key;
-use super::super::keyed::{NotOpen, Opened};
+use super::super::keyed::Opened;
 use super::super::operator::Operator;
 use super::super::output::{Output, Progress, Readiness};
 use super::super::setting::Setting;
-use super::super::state::{CurrentKey, KeyedTable, TableSnapshot};
-use super::super::timers::{DueTimer, Emission, TimeDomain, TimerService, TimerServiceSnapshot};
+use super::super::state::{CurrentKey, Description, KeyedTable, RestoredKeyed, StateKind};
+use super::super::timers::{DueTimer, Emission, TimeDomain, TimerService};
 use super::panes::{Left, Panes};
 use super::{TimeWindow, WindowAssigner};
 use crate::letter::{BoxError, Outcome};
+use core::any::type_name;
 use core::fmt;
 use core::time::Duration;
-use std::rc::Rc;
 
 /// What the records of one key in one window make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -66,20 +67,7 @@ pub struct WindowOperator<In, K, F, W, A: AggregateFunction<In>> {
     lateness_ms: i64,
     emission: Emission,
     late_records: u64,
-    restored: Vec<Rc<WindowSnapshot<K, A::Accumulator>>>,
     opened: Opened<Kept<K, A::Accumulator>>,
-}
-
-/// All windows of a subtask as they were at one moment. It can be read on another thread.
-pub struct WindowSnapshot<K, Acc> {
-    table: TableSnapshot<K, Panes<Acc>>,
-    timers: TimerServiceSnapshot<K, TimeWindow>,
-}
-
-impl<K, Acc> fmt::Debug for WindowSnapshot<K, Acc> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WindowSnapshot").finish_non_exhaustive()
-    }
 }
 
 /// The state of windows.
@@ -106,7 +94,6 @@ where
             lateness_ms: 0,
             emission: Emission::AtTheEnd,
             late_records: 0,
-            restored: Vec::new(),
             opened: Opened::not_yet(),
         }
     }
@@ -128,30 +115,15 @@ where
         self
     }
 
-    /// Has it open with the windows of `snapshots`, as far as their keys are the subtask's. They may
-    /// come from several subtasks.
-    #[must_use]
-    pub fn restoring(mut self, snapshots: Vec<Rc<WindowSnapshot<K, A::Accumulator>>>) -> Self {
-        self.restored = snapshots;
-        self
-    }
-
-    /// All windows as they are now, shared until they change.
-    ///
-    /// # Errors
-    /// Before the operator is opened.
-    pub fn snapshot(&mut self) -> Result<WindowSnapshot<K, A::Accumulator>, NotOpen> {
-        let Kept { table, timers } = self.opened.get()?;
-        Ok(WindowSnapshot {
-            table: table.snapshot(),
-            timers: timers.snapshot(),
-        })
-    }
-
     /// How many records came too late for all of their windows.
     #[must_use]
     pub fn late_records(&self) -> u64 {
         self.late_records
+    }
+
+    fn state() -> Description {
+        let types = [type_name::<A::Accumulator>()];
+        Description::of::<K>("windows", StateKind::Windows, &types)
     }
 
     /// Adds the record to its windows. Gives whether they were all gone.
@@ -225,12 +197,11 @@ where
 
     fn open(&mut self, setting: &Setting) -> Outcome {
         self.assigner.check()?;
-        let mut table = KeyedTable::new(setting.subtask().key_groups());
-        let mut timers = TimerService::new(setting, self.emission);
-        for snapshot in self.restored.drain(..) {
-            table.restore(&snapshot.table);
-            timers.restore(&snapshot.timers);
-        }
+        let mut restored = RestoredKeyed::of(setting)?;
+        let key_groups = setting.subtask().key_groups();
+        let table = KeyedTable::restored(&Self::state(), &mut restored, key_groups)?;
+        let timers = TimerService::restored(setting, self.emission, &mut restored)?;
+        restored.finish()?;
         self.opened.set(Kept { table, timers });
         Ok(())
     }
@@ -266,6 +237,13 @@ where
         timers.finish(out, |_, _, timer, out| {
             on_timer(table, function, lateness_ms, &timer, out)
         })
+    }
+
+    fn snapshot(&mut self, _id: CheckpointId) -> Result<OperatorSnapshot, BoxError> {
+        let Kept { table, timers } = self.opened.get()?;
+        let mut snapshot = table.alone(Self::state());
+        timers.snapshot_into(&mut snapshot);
+        Ok(snapshot.into())
     }
 
     #[inline]

@@ -1,24 +1,29 @@
 //! Tables against a plain map, with snapshots taken, kept, dropped and restored in between.
 
-use super::super::aggregate::CountAndSum;
-use super::super::harness::ByHand;
-use super::super::key_group::KeyGroupRange;
-use super::super::setting::{Setting, Subtask};
-use super::{
-    CurrentKey, ForeignKey, KeyedStates, KeyedTable, StateError, StateValue, TableSnapshot,
+use super::super::super::checkpointing::StateBytes;
+use super::super::super::key_group::KeyGroupRange;
+use super::super::{
+    CurrentKey, Description, ForeignKey, FrozenGroup, KeyedSnapshot, KeyedTable, StateKind,
+    StateValue, TableSnapshot,
 };
+use super::{GROUPS, current, restored, stored, whole};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-const GROUPS: u32 = 8;
-
-fn whole() -> KeyGroupRange {
-    KeyGroupRange::of_subtask(0, 1, GROUPS)
+fn description() -> Description {
+    Description::of::<u8>("table", StateKind::Value, &["i32"])
 }
 
-fn current<K: super::super::key_group::Key>(key: K) -> CurrentKey<K> {
-    CurrentKey::new(key, &whole()).expect("all groups are here")
+fn encoded(snapshot: TableSnapshot<u8, i32>) -> StateBytes {
+    let mut all = KeyedSnapshot::new(GROUPS);
+    all.push(description(), snapshot);
+    stored(all)
+}
+
+fn table_of(index: u32, parallelism: u32, stored: &[StateBytes]) -> KeyedTable<u8, i32> {
+    let setting = restored(index, parallelism, stored);
+    KeyedTable::only(&setting, &description()).expect("it was stored so")
 }
 
 fn contents<V: StateValue>(table: &KeyedTable<u8, V>) -> BTreeMap<u8, V> {
@@ -99,10 +104,9 @@ proptest! {
                     snapshots.swap_remove(index);
                 }
                 Step::Restore(index) if !snapshots.is_empty() => {
-                    let (snapshot, then) = &snapshots[index % snapshots.len()];
-                    table = KeyedTable::new(whole());
-                    table.restore(snapshot);
-                    model.clone_from(then);
+                    let (snapshot, then) = snapshots.swap_remove(index % snapshots.len());
+                    table = table_of(0, 1, &[encoded(snapshot)]);
+                    model = then;
                 }
                 Step::Drop(_) | Step::Restore(_) => {}
             }
@@ -131,13 +135,12 @@ proptest! {
                     table.insert(&key, value);
                 }
             }
-            snapshots.push(table.snapshot());
+            snapshots.push(encoded(table.snapshot()));
         }
         let mut found = BTreeMap::new();
         for index in 0..after {
             let range = KeyGroupRange::of_subtask(index, after, GROUPS);
-            let mut table = KeyedTable::new(range);
-            snapshots.iter().for_each(|snapshot| table.restore(snapshot));
+            let table = table_of(index, after, &snapshots);
             for (key, value) in contents(&table) {
                 let key = CurrentKey::new(key, &range).expect("only the range's keys");
                 prop_assert_eq!(table.get(&key), Some(&value));
@@ -145,9 +148,6 @@ proptest! {
             }
         }
         prop_assert_eq!(&found, &pairs);
-        let mut read_back = KeyedTable::new(whole());
-        read_back.restore(&TableSnapshot::from_entries(pairs.clone(), GROUPS));
-        prop_assert_eq!(contents(&read_back), pairs);
     }
 }
 
@@ -191,12 +191,6 @@ fn a_write_copies_the_group_it_is_in_alone_and_only_while_a_snapshot_shares_it()
 }
 
 #[test]
-fn of_entries_of_one_key_a_snapshot_keeps_the_last() {
-    let snapshot = TableSnapshot::from_entries([(1_u8, 'a'), (2, 'b'), (1, 'c')], GROUPS);
-    assert_eq!(frozen(&snapshot), BTreeMap::from([(1, 'c'), (2, 'b')]));
-}
-
-#[test]
 fn a_snapshot_is_read_by_key_group_and_may_go_to_another_thread() {
     fn sent<T: Send + Sync + 'static>(value: T) -> T {
         value
@@ -216,7 +210,7 @@ fn a_snapshot_is_read_by_key_group_and_may_go_to_another_thread() {
             assert_eq!(value, u32::from(key));
         }
     }
-    let read: usize = snapshot.groups().iter().map(super::FrozenGroup::len).sum();
+    let read: usize = snapshot.groups().iter().map(FrozenGroup::len).sum();
     assert_eq!(read, 100);
 }
 
@@ -236,136 +230,4 @@ fn a_key_of_another_subtask_is_refused() {
     };
     assert!(told.to_string().contains("group 77"), "{told}");
     assert!(told.to_string().contains("groups 0 to 63"), "{told}");
-}
-
-fn setting(index: u32, parallelism: u32) -> Setting {
-    let mut subtask = Subtask::alone("job", "vertex");
-    subtask.index = index;
-    subtask.parallelism = parallelism;
-    subtask.max_parallelism = GROUPS;
-    Setting::new(Rc::new(subtask), 0, Rc::new(ByHand::default()))
-}
-
-#[test]
-fn each_kind_of_state_keeps_each_keys_own() {
-    let mut states = KeyedStates::new(&setting(0, 1));
-    let mut value = states.value::<u32>("value").expect("value");
-    let mut list = states.list::<char>("list").expect("list");
-    let mut map = states.map::<u8, u32>("map").expect("map");
-    let mut sum = states
-        .reducing("sum", |sum: &mut u32, value| *sum += value)
-        .expect("sum");
-    let function = CountAndSum::of(|value: &i64| *value);
-    let mut counted = states.aggregating("counted", function).expect("counted");
-    let (a, b) = (current(1_u64), current(2));
-
-    assert!(value.get(&a).is_none());
-    assert!(value.get_mut(&a).is_none());
-    *value.get_or_default(&a) += 3;
-    *value.get_or_insert_with(&a, || 100) += 4;
-    value.set(&b, 9);
-    assert_eq!(value.get(&a).as_deref(), Some(&7));
-    assert_eq!(value.get_mut(&b).as_deref(), Some(&9));
-    assert_eq!(value.remove(&a), Some(7));
-    assert!(value.get(&a).is_none());
-
-    list.push(&a, 'x');
-    list.extend(&a, ['y', 'z']);
-    assert_eq!(*list.get(&a), ['x', 'y', 'z']);
-    assert!(list.get(&b).is_empty());
-    list.set(&b, vec!['q']);
-    assert_eq!(list.take(&b), ['q']);
-    list.set(&a, Vec::new());
-    assert!(list.take(&a).is_empty());
-
-    assert!(map.is_empty(&a));
-    assert_eq!(map.insert(&a, 1, 10), None);
-    assert_eq!(map.insert(&a, 1, 11), Some(10));
-    *map.get_or_insert_with(&a, 2, || 20) += 1;
-    assert_eq!(map.get_mut(&a, &2).as_deref(), Some(&21));
-    assert!(map.get(&b, &1).is_none());
-    let mut entries = BTreeMap::new();
-    map.for_each(&a, |&entry, &value| {
-        entries.insert(entry, value);
-    });
-    assert_eq!(entries, BTreeMap::from([(1, 11), (2, 21)]));
-    assert_eq!(map.remove(&a, &1), Some(11));
-    assert_eq!(map.remove(&a, &1), None);
-    assert!(!map.is_empty(&a));
-    assert_eq!(map.remove(&a, &2), Some(21));
-    assert!(map.is_empty(&a), "a map without entries is none");
-    map.insert(&a, 1, 1);
-    map.clear(&a);
-    assert!(map.is_empty(&a));
-
-    sum.add(&a, 1);
-    sum.add(&a, 2);
-    assert_eq!(sum.get(&a).as_deref(), Some(&3));
-    assert_eq!(sum.remove(&a), Some(3));
-    assert!(sum.get(&a).is_none());
-
-    counted.add(&a, &5);
-    counted.add(&a, &6);
-    let result = counted.get(&a).expect("two were added");
-    assert_eq!((result.count, result.sum), (2, 11));
-    counted.clear(&a);
-    assert!(counted.get(&a).is_none());
-}
-
-#[test]
-fn states_restore_by_name_into_other_subtasks() {
-    let mut states = KeyedStates::new(&setting(0, 1));
-    let mut value = states.value::<u8>("value").expect("value");
-    let mut list = states.list::<u8>("list").expect("list");
-    for key in 0..50_u8 {
-        value.set(&current(key), key);
-        list.push(&current(key), key);
-    }
-    let snapshot = Rc::new(states.snapshot());
-    value.set(&current(0), 100);
-    let names: Vec<_> = snapshot.states().iter().map(|state| state.name()).collect();
-    assert_eq!(names, ["value", "list"]);
-
-    let mut restored = 0;
-    for index in 0..3 {
-        let setting = setting(index, 3);
-        let range = setting.subtask().key_groups();
-        let mut states = KeyedStates::restoring(&setting, vec![Rc::clone(&snapshot)]);
-        // In another order than before: it is by name.
-        let list = states.list::<u8>("list").expect("list");
-        let value = states.value::<u8>("value").expect("value");
-        for key in 0..50_u8 {
-            if let Ok(current) = CurrentKey::new(key, &range) {
-                assert_eq!(value.get(&current).as_deref(), Some(&key));
-                assert_eq!(*list.get(&current), [key]);
-                restored += 1;
-            }
-        }
-    }
-    assert_eq!(restored, 50);
-}
-
-#[test]
-fn a_name_twice_or_another_type_than_was_stored_is_an_error() {
-    let mut states = KeyedStates::<u8>::new(&setting(0, 1));
-    let _value = states.value::<u8>("value").expect("value");
-    let error = states.list::<u8>("value").expect_err("it is taken");
-    assert_eq!(
-        error,
-        StateError::Taken {
-            name: "value".into()
-        }
-    );
-    assert!(error.to_string().contains("\"value\""), "{error}");
-
-    let snapshot = Rc::new(states.snapshot());
-    let mut states = KeyedStates::<u8>::restoring(&setting(0, 1), vec![snapshot]);
-    let error = states.value::<u64>("value").expect_err("it was a u8");
-    let expected = StateError::OtherType {
-        name: "value".into(),
-        expected: "u64",
-    };
-    assert_eq!(error, expected);
-    assert!(error.to_string().contains("u64"), "{error}");
-    assert!(states.value::<u8>("value").is_ok());
 }
