@@ -5,7 +5,9 @@ mod completed;
 mod coordinator;
 mod failure_reason;
 mod message;
+mod recovery;
 mod state_handle;
+mod storage;
 mod subtask;
 
 pub use barrier::{
@@ -29,7 +31,12 @@ pub use failure_reason::CheckpointFailureReason;
 pub use message::{
     Acknowledge, Decline, Epoch, SubtaskCheckpointMetrics, ToCoordinator, ToSubtask,
 };
+pub use recovery::{RestoreError, RestoringJob, RestoringVertex, StateAssignment};
 pub use state_handle::{OperatorSubtaskState, StateHandle, SubtaskId, SubtaskState};
+pub use storage::{
+    CheckpointStorage, Collected, Collector, CommitChain, CommitError, Committed, Damage, FileKind,
+    OperatorStateBytes, RestoreFrom, RestorePoint, StorageError, StoreFuture, StoredCheckpoint,
+};
 pub use subtask::CheckpointError;
 
 pub(crate) use subtask::{
