@@ -9,6 +9,7 @@ mod assign;
 mod combined;
 mod generators;
 mod random;
+mod restored;
 mod status_output;
 mod valve;
 

@@ -2,8 +2,10 @@
 
 use super::activity::Activity;
 use super::generator::WatermarkGenerator;
+use super::reached::Reached;
 use crate::letter::{BoxError, Outcome};
-use crate::stream::element::{Record, Watermark, WatermarkStatus};
+use crate::stream::checkpointing::OperatorSnapshot;
+use crate::stream::element::{CheckpointId, Record, Watermark, WatermarkStatus};
 use crate::stream::operator::Operator;
 use crate::stream::output::{Output, Progress, Readiness};
 use crate::stream::setting::Setting;
@@ -21,6 +23,9 @@ const RECORDS_MAX: NonZeroU32 = NonZeroU32::new(128).unwrap();
 ///
 /// Watermarks and statuses from upstream are not passed on, but for [`Watermark::MAX`], which ends
 /// event time whatever the generator says.
+///
+/// How far event time has come is part of a checkpoint: an operator that is restored puts it out
+/// before the first record, so that a record is late if it was late before.
 ///
 /// ```
 /// use mailring::letter::BoxError;
@@ -46,7 +51,12 @@ pub struct AssignWatermarks<G, F> {
     interval_ms: i64,
     records_max: NonZeroU32,
     last_output: Watermark,
-    /// How many records there are to the next one that is taken care of; 1 while idle.
+    /// What had gone out when the checkpoint was taken that it is restored from: nothing less does.
+    restored: Watermark,
+    /// What `records_left` was then, until a record has come.
+    records_left_restored: Option<u32>,
+    /// How many records there are to the next one that is taken care of; 1 while idle, and before the
+    /// first one of an operator that is restored.
     records_left: u32,
     /// What `records_left` was at the last look for records; `None` where some came since then.
     records_left_seen: Option<u32>,
@@ -71,6 +81,8 @@ impl<G, F> AssignWatermarks<G, F> {
             interval_ms: INTERVAL_MS,
             records_max: RECORDS_MAX,
             last_output: Watermark::MIN,
+            restored: Watermark::MIN,
+            records_left_restored: None,
             records_left: RECORDS_MAX.get(),
             records_left_seen: None,
             status: WatermarkStatus::Active,
@@ -156,6 +168,7 @@ impl<G, F> AssignWatermarks<G, F> {
 
     #[inline]
     fn put_out<T>(&mut self, watermark: Watermark, out: &mut impl Output<T>) -> Outcome {
+        let watermark = watermark.max(self.restored);
         if watermark <= self.last_output || self.status == WatermarkStatus::Idle {
             return Ok(());
         }
@@ -190,6 +203,13 @@ where
     fn open(&mut self, setting: &Setting) -> Outcome {
         let now_ms = setting.now_ms();
         self.next_emit_ms = self.next_emit_from(now_ms);
+        if let Some(reached) = Reached::restored(setting)? {
+            self.generator.restore(reached.generated);
+            self.restored = reached.output;
+            self.records_left_restored = Some(reached.records_left);
+            self.records_left = 1;
+            self.next_emit_ms = Some(now_ms);
+        }
         let timeout = self.generator.idle_timeout();
         self.activity = timeout.map(|timeout| Activity::new(timeout, now_ms));
         self.records_left_seen = Some(self.records_left);
@@ -206,15 +226,24 @@ where
         let take_care = self.records_left == 0;
         if take_care {
             self.activate(out)?;
+            self.put_out(self.restored, out)?;
         }
         out.record(Record::at(record.value, timestamp_ms))?;
         if let Some(watermark) = watermark {
             self.put_out(watermark, out)?;
         }
         if take_care {
-            self.records_left = self.records_max.get();
             self.records_left_seen = None;
-            self.emit(out)?;
+            // A record that is taken care of for being the first is one of those that were left.
+            match self.records_left_restored.take() {
+                Some(left) if left > 1 => {
+                    self.records_left = (left - 1).min(self.records_max.get());
+                }
+                _ => {
+                    self.records_left = self.records_max.get();
+                    self.emit(out)?;
+                }
+            }
         }
         Ok(())
     }
@@ -245,7 +274,10 @@ where
     ) -> Result<Progress, BoxError> {
         if self.next_emit_ms.is_some_and(|at_ms| at_ms <= now_ms) {
             self.next_emit_ms = self.next_emit_from(now_ms);
-            self.emit(out)?;
+            self.put_out(self.restored, out)?;
+            if self.interval_ms > 0 {
+                self.emit(out)?;
+            }
         }
         if self.is_silent(now_ms, out.readiness()) {
             self.deactivate(out)?;
@@ -256,6 +288,15 @@ where
 
     fn finish(&mut self, out: &mut impl Output<T>) -> Outcome {
         self.emit(out)
+    }
+
+    fn snapshot(&mut self, _id: CheckpointId) -> Result<OperatorSnapshot, BoxError> {
+        let reached = Reached {
+            output: self.last_output.max(self.restored),
+            generated: self.generator.on_periodic_emit(),
+            records_left: self.records_left_restored.unwrap_or(self.records_left),
+        };
+        Ok(reached.into())
     }
 }
 

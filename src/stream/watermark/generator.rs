@@ -36,6 +36,13 @@ pub trait WatermarkGenerator<T> {
     fn idle_timeout(&self) -> Option<Duration> {
         None
     }
+
+    /// The operator is restored, and `watermark` is what the generator said, when it was asked as now
+    /// and then, as the checkpoint was taken. It is to say no less than that; one that forgets is
+    /// not heard until it says more than what had gone out.
+    fn restore(&mut self, watermark: Watermark) {
+        let _ = watermark;
+    }
 }
 
 /// Records come out of order, but none more than a bound behind the greatest timestamp so far: the
@@ -108,6 +115,13 @@ impl<T> WatermarkGenerator<T> for BoundedOutOfOrderness {
         let earliest_ms = self.greatest_ms.saturating_sub(self.bound_ms);
         Watermark(earliest_ms.saturating_sub(1))
     }
+
+    fn restore(&mut self, watermark: Watermark) {
+        if watermark > Watermark::MIN {
+            let earliest_ms = watermark.0.saturating_add(1);
+            self.greatest_ms = earliest_ms.saturating_add(self.bound_ms);
+        }
+    }
 }
 
 /// Records come in the order of their timestamps, of which several may be equal: a bound of nothing.
@@ -144,6 +158,10 @@ impl<T> WatermarkGenerator<T> for MonotonousTimestamps {
     fn on_periodic_emit(&mut self) -> Watermark {
         WatermarkGenerator::<T>::on_periodic_emit(&mut self.0)
     }
+
+    fn restore(&mut self, watermark: Watermark) {
+        WatermarkGenerator::<T>::restore(&mut self.0, watermark);
+    }
 }
 
 /// A generator whose stream may fall silent: then it must not hold back the event time of others.
@@ -178,5 +196,9 @@ impl<T, G: WatermarkGenerator<T>> WatermarkGenerator<T> for WithIdleness<G> {
 
     fn idle_timeout(&self) -> Option<Duration> {
         Some(self.timeout)
+    }
+
+    fn restore(&mut self, watermark: Watermark) {
+        self.generator.restore(watermark);
     }
 }

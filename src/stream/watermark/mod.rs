@@ -7,6 +7,7 @@ mod combined;
 mod effects;
 mod generator;
 mod heap;
+mod reached;
 mod status_output;
 mod valve;
 
