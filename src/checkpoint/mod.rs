@@ -31,7 +31,10 @@ pub use failure_reason::CheckpointFailureReason;
 pub use message::{
     Acknowledge, Decline, Epoch, SubtaskCheckpointMetrics, ToCoordinator, ToSubtask,
 };
-pub use recovery::{RestoreError, RestoringJob, RestoringVertex, StateAssignment};
+pub use recovery::{
+    NonRestored, NonRestoredState, RestoreError, RestoreTarget, StateAssignment,
+    SubtaskAssignment, TargetVertex,
+};
 pub use state_handle::{OperatorSubtaskState, StateHandle, SubtaskId, SubtaskState};
 pub use storage::{
     CheckpointStorage, Collected, Collector, CommitChain, CommitError, Committed, Damage, FileKind,
