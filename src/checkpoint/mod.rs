@@ -6,6 +6,7 @@ mod coordinator;
 mod failure_reason;
 mod message;
 mod recovery;
+mod sink;
 mod state_handle;
 mod storage;
 mod subtask;
@@ -34,6 +35,11 @@ pub use message::{
 pub use recovery::{
     NonRestored, NonRestoredState, RestoreError, RestoreTarget, StateAssignment,
     SubtaskAssignment, TargetVertex,
+};
+#[cfg(feature = "csv")]
+pub use sink::{CsvRows, exactly_once_csv};
+pub use sink::{
+    FileSink, FileSinkError, FileWriter, RecordEncoder, TwoPhaseCommit, exactly_once_files,
 };
 pub use state_handle::{OperatorSubtaskState, StateHandle, SubtaskId, SubtaskState};
 pub use storage::{
