@@ -2,7 +2,7 @@
 
 use super::connected::gate;
 use super::graph::{Draft, Fault, GraphRef, VertexId};
-use super::part::{FromEdges, Part};
+use super::part::{FromEdges, Part, names};
 use super::stream::Stream;
 use crate::stream::{
     Body, Deployment, EdgeId, InputSelection, LinkFactory, ManyInputs, MultipleInputOperator,
@@ -133,7 +133,7 @@ where
         let Self {
             inputs, name, make, ..
         } = self;
-        graph.end_vertex(vertex, draft, move || {
+        graph.end_vertex(vertex, draft, names([name], &end), move || {
             let (inputs, make, end) = (inputs.clone(), make.clone(), end.clone());
             Box::new(move |deployment: &mut Deployment| {
                 let link = end.build(deployment)?;

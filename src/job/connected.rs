@@ -2,7 +2,7 @@
 
 use super::graph::{Draft, Fault, GraphRef, VertexId};
 use super::keyed::KeyedStream;
-use super::part::{FromEdges, Part};
+use super::part::{FromEdges, Part, names};
 use super::stream::Stream;
 use crate::letter::BoxError;
 use crate::stream::{
@@ -172,7 +172,7 @@ where
             make,
             ..
         } = self;
-        graph.end_vertex(vertex, draft, move || {
+        graph.end_vertex(vertex, draft, names([name], &end), move || {
             let (left, right) = (left.clone(), right.clone());
             let (make, end) = (make.clone(), end.clone());
             Box::new(move |deployment: &mut Deployment| {

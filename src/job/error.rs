@@ -1,6 +1,8 @@
 //! Why a job was not started, or did not finish.
 
 use super::report::JobReport;
+use super::restart::RestartError;
+use crate::letter::BoxError;
 use crate::processor::Failure;
 use crate::ring::CapacityError;
 use crate::stream::TooManyInputs;
@@ -47,6 +49,12 @@ pub enum JobError {
         /// The receiver, and how many subtasks it has.
         to: (String, u32),
     },
+    /// Its restart strategy cannot be followed.
+    Restart(RestartError),
+    /// What it was to begin with could not be restored.
+    Recovery(BoxError),
+    /// A factory of its operators, or what copies one, panicked.
+    Deployment(Failure),
     /// The engine has not as many free slots as the job has subtasks.
     TooFewSlots {
         /// How many the job needs.
@@ -65,6 +73,12 @@ pub enum JobError {
     },
     /// The thread that looks after the job could not be started.
     Master(BuildError),
+    /// How its checkpoints are to be taken cannot be.
+    #[cfg(feature = "checkpoint")]
+    CheckpointSettings(crate::checkpoint::CheckpointSettingsError),
+    /// What takes its checkpoints could not be started.
+    #[cfg(feature = "checkpoint")]
+    Checkpoints(BoxError),
     /// The engine has been shut down.
     ShutDown,
 }
@@ -91,6 +105,9 @@ impl fmt::Display for JobError {
                  as many are needed, or rebalance",
                 from.0, from.1, to.0, to.1
             ),
+            Self::Restart(error) => error.fmt(f),
+            Self::Recovery(error) => write!(f, "the job cannot be restored: {error}"),
+            Self::Deployment(failure) => failure.fmt(f),
             Self::TooFewSlots { needed, free } => {
                 write!(f, "the job needs {needed} slots and {free} are free")
             }
@@ -102,6 +119,10 @@ impl fmt::Display for JobError {
                     "the thread that looks after the job cannot be started: {error}"
                 )
             }
+            #[cfg(feature = "checkpoint")]
+            Self::CheckpointSettings(error) => error.fmt(f),
+            #[cfg(feature = "checkpoint")]
+            Self::Checkpoints(error) => write!(f, "the job cannot take checkpoints: {error}"),
             Self::ShutDown => f.write_str("the engine has been shut down"),
         }
     }
@@ -111,6 +132,9 @@ impl core::error::Error for JobError {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
             Self::TooManyInputs { error, .. } => Some(error),
+            Self::Restart(error) => Some(error),
+            Self::Recovery(error) => Some(&**error),
+            Self::Deployment(failure) => Some(failure),
             Self::Channel(error) => Some(error),
             Self::Spawn { error, .. } => Some(error),
             Self::Master(error) => Some(error),
@@ -125,9 +149,9 @@ impl core::error::Error for JobError {
 pub enum RunError {
     /// It was not started.
     NotStarted(JobError),
-    /// A task failed; the others were cancelled.
+    /// A task failed; the others were cancelled, and the job was not run again.
     Failed {
-        /// The task that failed first.
+        /// The task that failed first in the last attempt; the job where that could not be deployed.
         task: Box<str>,
         /// Why.
         cause: Failure,
@@ -144,7 +168,20 @@ impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotStarted(error) => error.fmt(f),
-            Self::Failed { task, cause, .. } => write!(f, "task {task} failed: {cause}"),
+            Self::Failed {
+                task,
+                cause,
+                report,
+            } => {
+                let what = if **task == *report.job { "job" } else { "task" };
+                write!(f, "{what} {task} failed")?;
+                match report.restarts {
+                    0 => {}
+                    1 => f.write_str(" after 1 restart")?,
+                    restarts => write!(f, " after {restarts} restarts")?,
+                }
+                write!(f, ": {cause}")
+            }
             Self::Canceled(report) => write!(f, "job {} was cancelled", report.job),
             Self::Gone => f.write_str("nobody looks after the job any more"),
         }

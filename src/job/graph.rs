@@ -15,6 +15,23 @@ pub struct VertexId(pub(super) usize);
 pub(super) type BuildBody =
     Box<dyn FnOnce(&mut Deployment) -> Result<Box<dyn Body>, BoxError> + Send>;
 
+/// Makes what builds a subtask's body, for each subtask of each attempt. Who starts the job takes a copy
+/// of it along.
+pub(super) trait MakeBody: Send {
+    fn make(&self) -> BuildBody;
+    fn copy(&self) -> Box<dyn MakeBody>;
+}
+
+impl<F: Fn() -> BuildBody + Clone + Send + 'static> MakeBody for F {
+    fn make(&self) -> BuildBody {
+        self()
+    }
+
+    fn copy(&self) -> Box<dyn MakeBody> {
+        Box::new(self.clone())
+    }
+}
+
 /// What becomes a vertex when its chain has an end.
 #[derive(Clone, Debug, Default)]
 pub struct Draft {
@@ -26,8 +43,9 @@ pub struct Draft {
 /// One vertex: the same chain in as many subtasks as it has.
 pub(super) struct Vertex {
     pub(super) draft: Draft,
-    /// Makes what builds a subtask's body.
-    pub(super) body: Box<dyn Fn() -> BuildBody>,
+    /// The names of its operators, the first one first.
+    pub(super) operators: Vec<&'static str>,
+    pub(super) body: Box<dyn MakeBody>,
 }
 
 /// What a vertex is while a job is written down.
@@ -49,15 +67,8 @@ pub(super) enum Pattern {
 }
 
 /// Makes the channels of an edge and deals them out to both ends.
-pub(super) type Connect = Box<
-    dyn Fn(
-        EdgeId,
-        Pattern,
-        Pace,
-        &mut [Deployment],
-        &mut [Deployment],
-    ) -> Result<(), CapacityError>,
->;
+pub(super) type Connect =
+    fn(EdgeId, Pattern, Pace, &mut [Deployment], &mut [Deployment]) -> Result<(), CapacityError>;
 
 /// All channels from one vertex to another.
 pub(super) struct Edge {
@@ -109,13 +120,15 @@ impl GraphRef {
         &self,
         vertex: VertexId,
         draft: Draft,
-        body: impl Fn() -> BuildBody + 'static,
+        operators: Vec<&'static str>,
+        body: impl Fn() -> BuildBody + Clone + Send + 'static,
     ) {
         let vertices = &mut self.0.borrow_mut().vertices;
         let place = &mut vertices[vertex.0];
         place.0.clone_from(&draft.name);
         place.1 = Place::Complete(Vertex {
             draft,
+            operators,
             body: Box::new(body),
         });
     }
@@ -142,7 +155,7 @@ impl GraphRef {
             from,
             to,
             pattern,
-            connect: Box::new(connect::<T>),
+            connect: connect::<T>,
         });
         EdgeId(edges.len() - 1)
     }

@@ -1,24 +1,27 @@
 //! A job that was started.
 
 use super::error::RunError;
-use super::master::{Master, Member};
+use super::master::{Master, Status};
+use super::members::Members;
 use super::report::{JobReport, JobSnapshot};
 use crate::processor::Executor;
 use crate::stream::{StopMode, StreamTask};
 use crate::sync::{Clock as _, SharedClock};
 use crate::task::{Engine, TaskHandle, TaskState};
-use crate::wait::reply;
+use crate::wait::{ReplyTimeout, reply};
 use core::time::Duration;
 use std::time::Instant;
 
-/// A job that was started. Dropping it cancels the job, and waits for nothing but the loops of its
+/// A job that was started, through all its [restarts](super::Job::restart). Dropping it cancels the job, and waits for nothing but the loops of its
 /// [legacy sources](crate::stream::LegacySource), which have threads of their own.
 pub struct JobHandle {
     pub(super) name: Box<str>,
-    pub(super) members: Vec<Member>,
+    pub(super) members: Members,
     pub(super) master: TaskHandle<Master>,
     pub(super) started: Instant,
     pub(super) clock: SharedClock,
+    #[cfg(feature = "checkpoint")]
+    pub(super) checkpoints: Option<super::JobCheckpoints>,
     /// Whose first thread looks after the job; the others are those of subtasks that have their own.
     pub(super) _engine: Engine,
 }
@@ -36,46 +39,55 @@ impl JobHandle {
     /// Waits for the job's end.
     ///
     /// # Errors
-    /// [`RunError::Failed`] with the first failure of a task, or [`RunError::Canceled`].
+    /// [`RunError::Failed`] with the first failure of a task in the last attempt, or
+    /// [`RunError::Canceled`].
     pub fn wait(self) -> Result<JobReport, RunError> {
         let (answer, told) = reply();
         let asked = self.master.post(move |master| master.tell(answer));
         if asked.is_err() {
             return Err(RunError::Gone);
         }
-        told.wait().unwrap_or(Err(RunError::Gone))
+        let ended = told.wait().unwrap_or(Err(RunError::Gone));
+        #[cfg(feature = "checkpoint")]
+        if let Some(checkpoints) = &self.checkpoints {
+            checkpoints.wait_for_rest();
+        }
+        ended
+    }
+
+    /// The job's checkpoints; `None` where it takes none.
+    #[cfg(feature = "checkpoint")]
+    #[must_use]
+    pub fn checkpoints(&self) -> Option<super::JobCheckpoints> {
+        self.checkpoints.clone()
     }
 
     /// An executor of the task of a subtask, counted from 0: what is posted by it is run between two
-    /// records. `None` where the job has no such subtask.
+    /// records. `None` where the job has no such subtask. It is that of the present attempt: after a
+    /// restart it takes nothing any more, and there is another one.
     #[must_use]
     pub fn executor(&self, vertex: &str, subtask: u32) -> Option<Executor<StreamTask>> {
         let name = format!("{}/{vertex}/{subtask}", self.name);
-        let mut members = self.members.iter();
-        let member = members.find(|member| member.handle.name() == name)?;
-        Some(member.handle.executor())
+        Some(self.members.find(&name)?.handle.executor())
     }
 
-    /// Whether all tasks of the job have ended.
+    /// Whether all tasks of the job have ended, and it is not run again.
     #[must_use]
     pub fn has_ended(&self) -> bool {
-        let mut members = self.members.iter();
-        members.all(|member| member.handle.outcome().is_some())
+        self.members.has_ended()
     }
 
     /// Waits for the job's end, for at most `timeout`; whether it has ended. [`wait`](Self::wait) tells
     /// how.
     pub fn wait_timeout(&self, timeout: Duration) -> bool {
-        let deadline = Instant::now().checked_add(timeout);
-        self.members.iter().all(|member| {
-            let left = deadline.map_or(Duration::MAX, |deadline| {
-                deadline.saturating_duration_since(Instant::now())
-            });
-            member.handle.join_timeout(left).is_ok()
-        })
+        let (answer, told) = reply();
+        let asked = self.master.post(move |master| master.tell_watching(answer));
+        // A master that is gone has ended the job.
+        asked.is_err() || !matches!(told.wait_timeout(timeout), Err(ReplyTimeout::Timeout(_)))
     }
 
-    /// Cancels the job: its tasks end, and what is under way is lost. Does not wait for it.
+    /// Cancels the job: its tasks end, and what is under way is lost. One that waits to be run again is
+    /// not. Does not wait for it.
     pub fn cancel(&self) {
         // A master that is gone looks after nothing any more.
         let _gone = self.master.post(Master::cancel);
@@ -83,13 +95,12 @@ impl JobHandle {
 
     /// Has the sources stop: what they have made goes all the way, and with [`StopMode::Drain`] windows
     /// fire and operators finish. Does not wait for it.
+    ///
+    /// The job is not run again after that: if a task fails it has failed. One that has failed just now,
+    /// and waits to be run again, cannot bring to its end what was under way, and has failed for good.
     pub fn stop(&self, mode: StopMode) {
-        for member in &self.members {
-            // One that takes no letters has ended.
-            let _ended = member.handle.post(move |task| {
-                task.stop(mode);
-            });
-        }
+        // A master that is gone looks after nothing any more.
+        let _gone = self.master.post(move |master| master.stop(mode));
     }
 
     /// What the job has done so far: each task is asked between two records, and answers within a
@@ -97,26 +108,29 @@ impl JobHandle {
     #[must_use]
     pub fn snapshot(&self) -> JobSnapshot {
         let deadline = Instant::now() + Self::SNAPSHOT_TIMEOUT;
-        let asked: Vec<_> = self
-            .members
+        let members = self.members.now();
+        let asked: Vec<_> = members
             .iter()
             .map(|member| match member.handle.state() {
                 TaskState::Running => member.handle.ask(|task| task.report()).ok(),
                 _ => None,
             })
             .collect();
-        let state = self.master.ask(|master| master.state());
-        let answered = self.members.iter().zip(asked).map(|(member, asked)| {
+        let status = self.master.ask(|master| master.status());
+        let answered = members.iter().zip(asked).map(|(member, asked)| {
             let answer = asked.and_then(|asked| asked.wait_deadline(deadline).ok());
             answer.or_else(|| member.last_words.get().cloned())
         });
         let tasks: Vec<_> = answered.flatten().collect();
-        let state = state.ok().and_then(|state| state.wait().ok());
+        let status = status.ok().and_then(|status| status.wait().ok());
+        let status = status.unwrap_or_else(Status::unknown);
         JobSnapshot {
             job: self.name.clone(),
-            state: state.unwrap_or(super::JobState::Canceled),
+            state: status.state,
             duration: self.clock.now().saturating_duration_since(self.started),
-            missing: self.members.len() - tasks.len(),
+            restarts: status.restarts,
+            failures: status.failures,
+            missing: members.len() - tasks.len(),
             tasks,
         }
     }
@@ -124,7 +138,8 @@ impl JobHandle {
 
 impl Drop for JobHandle {
     fn drop(&mut self) {
-        for member in &self.members {
+        // The master ends those that it deploys just now, when it goes with its engine.
+        for member in self.members.now() {
             member.handle.cancel();
         }
     }
@@ -134,7 +149,7 @@ impl core::fmt::Debug for JobHandle {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("JobHandle")
             .field("name", &self.name)
-            .field("tasks", &self.members.len())
+            .field("tasks", &self.members.now().len())
             .finish_non_exhaustive()
     }
 }

@@ -6,6 +6,7 @@ use super::graph::{Graph, GraphRef};
 use super::handle::JobHandle;
 use super::part::FromSource;
 use super::report::JobReport;
+use super::restart::RestartStrategy;
 use super::settings::Settings;
 use super::stream::Stream;
 use crate::stream::SourceFactory;
@@ -101,10 +102,58 @@ impl Job {
         self.set(|settings| settings.pace.latency_every = Some(interval))
     }
 
-    /// What attempt this is, for names and reports; 1 without this.
+    /// What the number of the first attempt is, for names and reports; 1 without this. Each restart is
+    /// the next one.
     #[must_use]
     pub fn attempt(self, attempt: u32) -> Self {
         self.set(|settings| settings.attempt = attempt)
+    }
+
+    /// When the job is run again after a failure; never without this.
+    ///
+    /// A failure of a task ends all others. When all have ended, and the strategy's delay has passed by
+    /// the engine's clock, the whole job is deployed anew: new tasks of the same names, with new channels
+    /// and operators. Where it cannot be deployed again, for want of slots as an example, that is a
+    /// failure like another. Sources begin anew, too, and those that are for one run, such as a
+    /// [`feed`](crate::stream::feed), fail the next attempt.
+    ///
+    /// A job that was asked to stop, or is cancelled, is not run again; nor one that failed to start. A
+    /// [job on this thread](Self::on_this_thread) never is.
+    ///
+    /// ```
+    /// use mailring::job::{Job, RestartStrategy};
+    /// use mailring::stream::{Discard, FromIter};
+    /// use mailring::task::{Engine, Shutdown};
+    /// use std::sync::atomic::{AtomicBool, Ordering};
+    /// use std::sync::Arc;
+    /// use std::time::Duration;
+    ///
+    /// let engine = Engine::builder().threads(1).build()?;
+    /// let has_failed = Arc::new(AtomicBool::new(false));
+    /// let report = Job::new("numbers")
+    ///     .restart(RestartStrategy::fixed_delay(3, Duration::from_millis(1)))
+    ///     .source("numbers", FromIter::new(0..100))
+    ///     .try_map(move |number| match has_failed.swap(true, Ordering::Relaxed) {
+    ///         true => Ok(number),
+    ///         false => Err("there is a first time"),
+    ///     })
+    ///     .sink("discard", Discard)
+    ///     .run(&engine)?;
+    /// assert_eq!((report.restarts, report.records_in("numbers")), (1, 100));
+    /// assert!(report.failures[0].cause.to_string().contains("first time"));
+    /// # engine.shutdown(Shutdown::now())?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn restart(self, strategy: impl Into<RestartStrategy>) -> Self {
+        self.set(|settings| settings.restart = strategy.into())
+    }
+
+    /// Has the job take checkpoints, and begin with the latest one that there is.
+    #[cfg(feature = "checkpoint")]
+    #[must_use]
+    pub fn checkpoints(self, checkpointing: super::Checkpointing) -> Self {
+        self.set(|settings| settings.checkpointing = Some(checkpointing))
     }
 
     /// What processing time begins at, in milliseconds since 1970-01-01 00:00; the system's time when
@@ -128,13 +177,13 @@ impl Job {
     /// Starts the job on an engine's threads and waits for its end.
     ///
     /// # Errors
-    /// [`RunError::NotStarted`] with why, [`RunError::Failed`] with the first failure of a task, or
-    /// [`RunError::Canceled`].
+    /// [`RunError::NotStarted`] with why, [`RunError::Failed`] with the first failure of a task in the
+    /// last attempt, or [`RunError::Canceled`].
     pub fn run(&self, engine: &Engine) -> Result<JobReport, RunError> {
         self.start(engine).map_err(RunError::NotStarted)?.wait()
     }
 
-    /// Starts the job on an engine's threads.
+    /// Starts the job on an engine's threads; returns when all of it is deployed.
     ///
     /// Every subtask is a task of the engine, called `job/vertex/subtask`. Where the engine has slots,
     /// each takes one. One more thread, without a core of its own, looks after the job; and each subtask

@@ -1,77 +1,159 @@
-//! Who looks after a job: told of each task's end, it ends the others where one failed.
+//! Who looks after a job: it deploys each attempt, is told of each task's end, and ends the others
+//! where one has failed. What follows what is the supervision's; here it is done.
 
-use super::error::RunError;
+use super::deploy::{Places, deploy};
+use super::error::{JobError, RunError};
+use super::members::{Member, Members};
+use super::observer::{JobObserver, Recovery, Restored};
+use super::plan::Blueprint;
 use super::report::{JobReport, JobState};
-use crate::processor::Failure;
-use crate::stream::{StreamTask, TaskReport};
-use crate::sync::{PlainArc, SetOnce};
+use super::supervision::{Next, Supervision};
+use crate::letter::BoxError;
+use crate::mailbox::PostError;
+use crate::processor::{Failure, Timer};
+use crate::stream::{Origin, StopMode};
+use crate::sync::{Clock as _, SharedClock};
 use crate::task::{Ended, Outcome, TaskHandle, TaskState};
 use crate::wait::Answer;
 use core::future::Future as _;
 use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
 use core::time::Duration;
-
-/// What a task has done, told when it has ended.
-pub(super) type LastWords = PlainArc<SetOnce<TaskReport>>;
-
-/// One task of the job.
-#[derive(Clone)]
-pub(super) struct Member {
-    pub(super) handle: TaskHandle<StreamTask>,
-    pub(super) last_words: LastWords,
-}
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
 
 /// Who waits for the end of the job.
 pub(super) type Waiting = Answer<Result<JobReport, RunError>>;
 
+/// What can be told of the job just now.
+pub(super) struct Status {
+    pub(super) state: JobState,
+    pub(super) restarts: u32,
+    pub(super) failures: Vec<super::JobFailure>,
+}
+
+impl Status {
+    /// What there is to tell where the master is gone: it has ended the job.
+    pub(super) fn unknown() -> Self {
+        Self {
+            state: JobState::Canceled,
+            restarts: 0,
+            failures: Vec::new(),
+        }
+    }
+}
+
+/// A task of the present attempt.
+struct Watched {
+    member: Member,
+    /// `None`: ended.
+    ended: Option<Ended>,
+    is_open: bool,
+}
+
+/// What a master begins with.
+pub(super) struct Charge {
+    pub(super) blueprint: Blueprint,
+    pub(super) places: Places,
+    pub(super) members: Members,
+    pub(super) origin: Origin,
+    pub(super) clock: SharedClock,
+    pub(super) observer: Box<dyn JobObserver>,
+}
+
 /// See above.
 pub(super) struct Master {
     job: Box<str>,
-    members: Vec<Member>,
-    /// `None`: ended.
-    ended: Vec<Option<Ended>>,
-    /// Wakes the master at a task's end.
+    me: TaskHandle<Self>,
+    /// Wakes the master when a task is open, or has ended.
     waker: Waker,
-    state: JobState,
-    /// The task that failed first, and why.
-    failed: Option<(Box<str>, Failure)>,
+    /// `None` when no attempt will follow.
+    blueprint: Option<Blueprint>,
+    places: Places,
+    origin: Origin,
+    clock: SharedClock,
+    observer: Box<dyn JobObserver>,
+    supervision: Supervision,
+    members: Members,
+    watched: Vec<Watched>,
+    /// Ends the delay before the next attempt.
+    timer: Option<Timer>,
+    /// Whether the observer is to be told that the attempt runs no longer.
+    is_running: bool,
+    /// Who waits for the first deployment.
+    starting: Option<Answer<Result<(), JobError>>>,
     waiting: Vec<Waiting>,
-    duration: Option<Duration>,
+    /// Who waits for the end, and asks no more.
+    watching: Vec<Answer<()>>,
 }
 
 impl Master {
-    pub(super) fn new(job: Box<str>, waker: Waker) -> Self {
+    pub(super) fn new(charge: Charge, me: TaskHandle<Self>, waker: Waker) -> Self {
+        let settings = &charge.blueprint.settings;
+        let strategy = settings.restart.clone();
         Self {
-            job,
-            members: Vec::new(),
-            ended: Vec::new(),
+            job: charge.blueprint.job.clone(),
+            supervision: Supervision::new(strategy, settings.attempt, charge.origin.at),
+            me,
             waker,
-            state: JobState::Running,
-            failed: None,
+            blueprint: Some(charge.blueprint),
+            places: charge.places,
+            origin: charge.origin,
+            clock: charge.clock,
+            observer: charge.observer,
+            members: charge.members,
+            watched: Vec::new(),
+            timer: None,
+            is_running: false,
+            starting: None,
             waiting: Vec::new(),
-            duration: None,
+            watching: Vec::new(),
         }
     }
 
-    /// Looks after these tasks from now on.
-    pub(super) fn look_after(&mut self, members: Vec<Member>, elapsed: Duration) {
-        self.ended = members
-            .iter()
-            .map(|member| Some(member.handle.ended()))
-            .collect();
-        self.members = members;
-        self.task_ended(elapsed);
+    fn now(&self) -> Instant {
+        self.clock.now()
     }
 
-    pub(super) fn state(&self) -> JobState {
-        self.state
+    /// Begins the first attempt; `starting` is told when it is deployed.
+    pub(super) fn begin(&mut self, starting: Answer<Result<(), JobError>>) {
+        self.starting = Some(starting);
+        self.carry_out(Next::Recover);
+    }
+
+    pub(super) fn status(&self) -> Status {
+        Status {
+            state: self.supervision.state(),
+            restarts: self.supervision.restarts(),
+            failures: self.supervision.failures().cloned().collect(),
+        }
     }
 
     /// Cancels the job, unless it is ending.
     pub(super) fn cancel(&mut self) {
-        if self.state == JobState::Running {
-            self.end_others(JobState::Canceling);
+        let next = self.supervision.cancel(self.now());
+        self.carry_out(next);
+    }
+
+    /// Has the sources stop.
+    pub(super) fn stop(&mut self, mode: StopMode) {
+        self.observer.stopping(mode);
+        let next = self.supervision.stop(mode, self.now());
+        self.carry_out(next);
+    }
+
+    /// Never waits for a task: one whose mailbox is full is told when it has room.
+    fn stop_task(&self, index: usize, mode: StopMode) {
+        let Some(watched) = self.watched.get(index) else {
+            return;
+        };
+        let handle = &watched.member.handle;
+        let told = handle.try_post(move |task| {
+            task.stop(mode);
+        });
+        // One that takes no letters has ended.
+        if let Err(PostError::Full(_)) = told {
+            handle.when_room(&self.me, move |master| master.stop_task(index, mode));
         }
     }
 
@@ -81,74 +163,252 @@ impl Master {
         self.tell_all();
     }
 
-    fn end_others(&mut self, state: JobState) {
-        self.state = state;
-        for member in &self.members {
-            member.handle.cancel();
-        }
-    }
-
-    /// Some task may have ended.
-    pub(super) fn task_ended(&mut self, elapsed: Duration) {
-        for index in 0..self.ended.len() {
-            let mut cx = Context::from_waker(&self.waker);
-            let ended = self.ended[index].as_mut();
-            if let Some(Poll::Ready(outcome)) = ended.map(|ended| Pin::new(ended).poll(&mut cx)) {
-                self.ended[index] = None;
-                self.meet(outcome);
-            }
-        }
-        if self.duration.is_none() && self.ended.iter().all(Option::is_none) {
-            self.duration = Some(elapsed);
-            self.state = match self.state {
-                JobState::Running => JobState::Finished,
-                JobState::Failing => JobState::Failed,
-                _ => JobState::Canceled,
-            };
-        }
+    /// Has `watching` told when the job has ended.
+    pub(super) fn tell_watching(&mut self, watching: Answer<()>) {
+        self.watching.retain(Answer::is_wanted);
+        self.watching.push(watching);
         self.tell_all();
     }
 
-    fn meet(&mut self, outcome: Outcome) {
-        match (outcome.state, outcome.cause) {
-            (TaskState::Finished, _) => {}
-            (TaskState::Failed, cause) => {
-                if let (None, Some(cause)) = (&self.failed, cause) {
-                    self.failed = Some((outcome.name, cause));
-                }
-                if self.state == JobState::Running {
-                    self.end_others(JobState::Failing);
-                }
-            }
-            // Somebody cancelled that task alone: the job is not what it was without it.
-            _ => self.cancel(),
+    /// It is known what that attempt begins with.
+    pub(super) fn recovered(&mut self, attempt: u32, restored: Result<Restored, BoxError>) {
+        if !self.supervision.is_recovering(attempt) {
+            // The job was ended meanwhile.
+            return;
+        }
+        match restored {
+            Ok(restored) => self.deploy(restored),
+            Err(error) => self.not_deployed(JobError::Recovery(error)),
         }
     }
 
-    fn tell_all(&mut self) {
-        let Some(duration) = self.duration else {
+    fn deploy(&mut self, restored: Restored) {
+        let Some(blueprint) = &self.blueprint else {
             return;
         };
-        for waiting in core::mem::take(&mut self.waiting) {
-            let tasks = self.members.iter();
-            let report = JobReport {
-                job: self.job.clone(),
-                state: self.state,
-                duration,
-                tasks: tasks
-                    .filter_map(|member| member.last_words.get().cloned())
-                    .collect(),
-            };
-            let told = match (&self.failed, self.state) {
-                (_, JobState::Finished) => Ok(report),
-                (Some((task, cause)), JobState::Failed) => Err(RunError::Failed {
-                    task: task.clone(),
-                    cause: cause.clone(),
-                    report: Box::new(report),
-                }),
-                _ => Err(RunError::Canceled(Box::new(report))),
-            };
-            let _gone = waiting.send(told);
+        let attempt = self.supervision.attempt();
+        let (places, origin, waker) = (&self.places, self.origin, &self.waker);
+        let mut members = Vec::new();
+        // Factories are the caller's.
+        let deployed = catch_unwind(AssertUnwindSafe(|| {
+            deploy(
+                blueprint,
+                places,
+                attempt,
+                origin,
+                restored,
+                waker,
+                &mut members,
+            )
+        }));
+        let deployed = deployed.unwrap_or_else(|payload| {
+            let panicked = Failure::panic("deployment", payload);
+            Err(JobError::Deployment(panicked))
+        });
+        members.reverse();
+        let watched = members.iter().map(|member| Watched {
+            member: member.clone(),
+            ended: Some(member.handle.ended()),
+            is_open: false,
+        });
+        self.watched = watched.collect();
+        self.members.replace(members);
+        match deployed {
+            Ok(()) => {
+                self.supervision.deployed(self.watched.len());
+                self.is_running = true;
+                if !self.supervision.may_restart() {
+                    self.blueprint = None;
+                }
+                if let Some(starting) = self.starting.take() {
+                    let _gone = starting.send(Ok(()));
+                }
+                self.look();
+            }
+            Err(error) => self.not_deployed(error),
         }
+    }
+
+    /// The attempt was not deployed in full.
+    fn not_deployed(&mut self, error: JobError) {
+        let is_shut_down = matches!(error, JobError::ShutDown);
+        let cause = match self.starting.take() {
+            Some(starting) => {
+                let cause = Failure::error("deployment", error.to_string().into());
+                let _gone = starting.send(Err(error));
+                cause
+            }
+            None => match error {
+                JobError::Deployment(failure) => failure,
+                JobError::Recovery(error) => Failure::error("recovery", error),
+                error => Failure::error("deployment", error.into()),
+            },
+        };
+        let job = self.job.clone();
+        self.fail(&job, cause);
+        if is_shut_down {
+            self.supervision.give_up();
+        }
+        self.look();
+    }
+
+    /// The job is to fail, though none of its tasks has; for good, where it `is_final`.
+    #[cfg_attr(not(feature = "checkpoint"), allow(dead_code))]
+    pub(super) fn fail_job(&mut self, cause: Failure, is_final: bool) {
+        let job = self.job.clone();
+        self.fail(&job, cause);
+        if is_final {
+            self.supervision.give_up();
+        }
+        self.look();
+    }
+
+    fn fail(&mut self, task: &str, cause: Failure) {
+        let next = self.supervision.failed(task, cause, self.now());
+        if next == Next::CancelTasks
+            && let Some(failure) = self.supervision.failures().last()
+        {
+            self.observer.failed(failure);
+        }
+        self.carry_out(next);
+    }
+
+    /// Some task may be open, or have ended.
+    pub(super) fn look(&mut self) {
+        for index in 0..self.watched.len() {
+            let watched = &mut self.watched[index];
+            if !watched.is_open && watched.member.opened.get().is_some() {
+                watched.is_open = true;
+                let next = self.supervision.task_opened(self.clock.now());
+                self.carry_out(next);
+            }
+            let mut cx = Context::from_waker(&self.waker);
+            let ended = self.watched[index].ended.as_mut();
+            if let Some(Poll::Ready(outcome)) = ended.map(|ended| Pin::new(ended).poll(&mut cx)) {
+                self.watched[index].ended = None;
+                self.meet(index, outcome);
+            }
+        }
+        if self.watched.iter().all(|watched| watched.ended.is_none()) {
+            let next = self.supervision.all_ended(self.now());
+            self.carry_out(next);
+        }
+    }
+
+    fn meet(&mut self, index: usize, outcome: Outcome) {
+        match (outcome.state, outcome.cause) {
+            (TaskState::Finished, _) => {
+                let attempt = self.supervision.attempt();
+                self.observer.task_finished(attempt, index);
+            }
+            (TaskState::Failed, Some(cause)) => self.fail(&outcome.name, cause),
+            _ => {
+                let next = self.supervision.task_canceled(self.now());
+                self.carry_out(next);
+            }
+        }
+    }
+
+    fn delay_over(&mut self) {
+        self.timer = None;
+        let next = self.supervision.delay_over();
+        self.carry_out(next);
+    }
+
+    fn carry_out(&mut self, next: Next) {
+        if self.is_running && self.supervision.state() != JobState::Running {
+            self.is_running = false;
+            self.observer.left_running(self.supervision.attempt());
+        }
+        match next {
+            Next::Nothing => {}
+            Next::Recover => {
+                let attempt = self.supervision.attempt();
+                let recovery = Recovery::new(self.me.clone(), attempt);
+                self.observer.recover(attempt, recovery);
+            }
+            Next::AllRunning => {
+                let members = self.members.now();
+                let attempt = self.supervision.attempt();
+                self.observer.all_running(attempt, &members);
+            }
+            Next::StopSources(mode) => {
+                for index in 0..self.watched.len() {
+                    self.stop_task(index, mode);
+                }
+            }
+            Next::CancelTasks => {
+                for watched in &self.watched {
+                    watched.member.handle.cancel();
+                }
+            }
+            Next::Wait(delay) => {
+                let executor = self.me.executor();
+                self.timer = Some(executor.run_after(delay, Self::delay_over));
+            }
+            Next::End => self.end(),
+        }
+    }
+
+    fn end(&mut self) {
+        if let Some(timer) = self.timer.take() {
+            timer.cancel();
+        }
+        // What the job was made of is the caller's, who may wait for it to go.
+        self.blueprint = None;
+        self.members.end();
+        self.observer.ended(self.supervision.state());
+        self.tell_all();
+    }
+
+    fn tell_all(&mut self) {
+        let Some(duration) = self.supervision.ended_after() else {
+            return;
+        };
+        for watching in core::mem::take(&mut self.watching) {
+            let _gone = watching.send(());
+        }
+        for waiting in core::mem::take(&mut self.waiting) {
+            let _gone = waiting.send(self.result(duration));
+        }
+    }
+
+    fn result(&self, duration: Duration) -> Result<JobReport, RunError> {
+        let Status {
+            state,
+            restarts,
+            failures,
+        } = self.status();
+        let watched = self.watched.iter();
+        let last = failures.last().cloned();
+        let report = JobReport {
+            job: self.job.clone(),
+            state,
+            duration,
+            restarts,
+            failures,
+            tasks: watched
+                .filter_map(|watched| watched.member.last_words.get().cloned())
+                .collect(),
+        };
+        match (last, state) {
+            (_, JobState::Finished) => Ok(report),
+            (Some(last), JobState::Failed) => Err(RunError::Failed {
+                task: last.task,
+                cause: last.cause,
+                report: Box::new(report),
+            }),
+            _ => Err(RunError::Canceled(Box::new(report))),
+        }
+    }
+}
+
+impl Drop for Master {
+    /// Whoever had the job has dropped it: nobody else ends its tasks.
+    fn drop(&mut self) {
+        for watched in &self.watched {
+            watched.member.handle.cancel();
+        }
+        self.members.end();
     }
 }

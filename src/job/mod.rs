@@ -21,6 +21,8 @@
 //! ```
 
 mod beside;
+#[cfg(feature = "checkpoint")]
+mod checkpoints;
 mod connected;
 mod deploy;
 mod error;
@@ -33,17 +35,23 @@ mod handle;
 mod job;
 mod keyed;
 mod master;
+mod members;
+mod observer;
 mod part;
 mod plan;
 mod report;
+mod restart;
 mod settings;
 mod split;
 mod stepped;
 mod stepped_task;
 mod stream;
+mod supervision;
 mod windowed;
 
 pub use beside::{FromManyInputs, MultipleStreams};
+#[cfg(feature = "checkpoint")]
+pub use checkpoints::{CheckpointPromise, Checkpointing, JobCheckpoints};
 pub use connected::{ConnectedKeyedStreams, ConnectedStreams, FromTwoInputs};
 pub use error::{JobError, RunError};
 pub use graph::{Draft, GraphRef, VertexId};
@@ -51,7 +59,10 @@ pub use handle::JobHandle;
 pub use job::Job;
 pub use keyed::KeyedStream;
 pub use part::{FromEdges, FromSource, Part, Then};
-pub use report::{JobReport, JobSnapshot, JobState};
+pub use report::{JobFailure, JobReport, JobSnapshot, JobState};
+pub use restart::{
+    ExponentialDelay, FailureRate, FixedDelay, RestartError, RestartStrategy, Verdict,
+};
 pub use split::Divided;
 pub use stepped::SteppedJob;
 pub use stream::Stream;

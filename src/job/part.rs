@@ -30,6 +30,16 @@ pub trait Part: Sized {
     }
 }
 
+/// The names of a chain's operators: those at its head, and those of its end.
+pub(super) fn names<T, const N: usize>(
+    head: [&'static str; N],
+    end: &impl LinkFactory<T>,
+) -> Vec<&'static str> {
+    let mut names = Vec::from(head);
+    end.names(&mut names);
+    names
+}
+
 /// A chain that begins with a source.
 #[derive(Clone, Debug)]
 pub struct FromSource<F>(pub(super) F);
@@ -38,7 +48,7 @@ impl<F: SourceFactory> Part for FromSource<F> {
     type Out = F::Out;
 
     fn end(self, graph: &GraphRef, vertex: VertexId, draft: Draft, end: impl LinkFactory<F::Out>) {
-        graph.end_vertex(vertex, draft, move || {
+        graph.end_vertex(vertex, draft, names(["source"], &end), move || {
             let (sources, end) = (self.0.clone(), end.clone());
             Box::new(move |deployment: &mut Deployment| {
                 let link = end.build(deployment)?;
@@ -62,7 +72,7 @@ impl<T: Send + 'static> Part for FromEdges<T> {
 
     fn end(self, graph: &GraphRef, vertex: VertexId, draft: Draft, end: impl LinkFactory<T>) {
         let edges = self.edges;
-        graph.end_vertex(vertex, draft, move || {
+        graph.end_vertex(vertex, draft, names([], &end), move || {
             let (edges, end) = (edges.clone(), end.clone());
             Box::new(move |deployment: &mut Deployment| {
                 let link = end.build(deployment)?;

@@ -1,5 +1,6 @@
 //! What a job has done.
 
+use crate::processor::Failure;
 use crate::stream::TaskReport;
 use core::time::Duration;
 
@@ -12,14 +13,31 @@ pub enum JobState {
     Running,
     /// A task has failed, and the others end.
     Failing,
+    /// A task has failed, and all have ended: the job waits to be deployed again, or is being so.
+    Restarting,
     /// It was cancelled, and its tasks end.
     Canceling,
     /// All tasks have finished.
     Finished,
-    /// A task has failed, and all have ended.
+    /// A task has failed, all have ended, and the job is not run again.
     Failed,
     /// It was cancelled, and all tasks have ended.
     Canceled,
+}
+
+/// What failed a job, or one of its attempts.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct JobFailure {
+    /// The task that failed first; the job itself where it could not be deployed again.
+    pub task: Box<str>,
+    /// Why.
+    pub cause: Failure,
+    /// Which attempt of the job it ended.
+    pub attempt: u32,
+    /// How long after the job's start.
+    pub after: Duration,
 }
 
 /// What a job has done until it ended.
@@ -31,13 +49,22 @@ pub struct JobReport {
     pub job: Box<str>,
     /// How it ended.
     pub state: JobState,
-    /// How long it ran.
+    /// How long it ran, with all its attempts and the time between them.
     pub duration: Duration,
-    /// What each task has done that came as far as to be opened, by vertex and subtask.
+    /// How often it was run again after a failure.
+    pub restarts: u32,
+    /// The last of what failed it, at most [`FAILURES_MAX`](Self::FAILURES_MAX), the oldest one first;
+    /// one for each attempt that failed.
+    pub failures: Vec<JobFailure>,
+    /// What each task of the last attempt has done that came as far as to be opened, by vertex and
+    /// subtask.
     pub tasks: Vec<TaskReport>,
 }
 
 impl JobReport {
+    /// How many failures are kept.
+    pub const FAILURES_MAX: usize = 16;
+
     /// How many records came in at all subtasks of a vertex; of a source, how many it made.
     #[must_use]
     pub fn records_in(&self, vertex: &str) -> u64 {
@@ -54,10 +81,14 @@ pub struct JobSnapshot {
     pub job: Box<str>,
     /// Where it is.
     pub state: JobState,
-    /// How long it has run.
+    /// How long it has run, with all its attempts and the time between them.
     pub duration: Duration,
-    /// What each task has done so far, by vertex and subtask. A task that did not answer in time is
-    /// missing.
+    /// How often it was run again after a failure.
+    pub restarts: u32,
+    /// The last of what failed it, as in a [`JobReport`].
+    pub failures: Vec<JobFailure>,
+    /// What each task of the present attempt has done so far, by vertex and subtask. A task that did
+    /// not answer in time is missing.
     pub tasks: Vec<TaskReport>,
     /// How many tasks are missing: not opened yet, or too busy to answer.
     pub missing: usize,

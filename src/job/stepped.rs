@@ -2,8 +2,8 @@
 
 use super::Job;
 use super::error::JobError;
-use super::plan::{deployments, origin, plan, task_name};
-use super::report::{JobReport, JobState};
+use super::plan::{plan, task_name};
+use super::report::{JobFailure, JobReport, JobState};
 use super::stepped_task::SteppedTask;
 use crate::processor::{Ended, Executor, Failure, Step};
 use crate::ring::Budget;
@@ -25,14 +25,15 @@ impl Job {
     ) -> Result<SteppedJob, JobError> {
         let graph = self.graph.0.borrow();
         let clock = SharedClock::new(clock);
-        let origin = origin(&graph, &clock);
-        let planned = plan(&graph)?;
-        let deployments = deployments(&graph, &planned)?;
+        let blueprint = plan(&graph)?;
+        let origin = blueprint.origin(&clock);
+        let attempt = blueprint.settings.attempt;
+        let deployments = blueprint.deployments(attempt)?;
         let mut tasks = Vec::new();
-        for (planned, of_vertex) in planned.iter().zip(deployments) {
+        for (planned, of_vertex) in blueprint.vertices.iter().zip(deployments) {
             for deployment in of_vertex {
                 let name = task_name(deployment.subtask());
-                let build = (planned.vertex.body)();
+                let build = planned.body.make();
                 let task = SteppedTask::new(name.clone(), clock.clone(), deployment, origin, build);
                 tasks.push(task.map_err(|error| JobError::Spawn {
                     task: name,
@@ -41,9 +42,11 @@ impl Job {
             }
         }
         Ok(SteppedJob {
-            name: graph.name.as_str().into(),
+            name: blueprint.job,
             tasks,
+            attempt,
             state: JobState::Running,
+            failure: None,
             stop: None,
             started: origin.at,
             ended: None,
@@ -88,7 +91,9 @@ impl Job {
 pub struct SteppedJob {
     name: Box<str>,
     tasks: Vec<SteppedTask>,
+    attempt: u32,
     state: JobState,
+    failure: Option<JobFailure>,
     /// What the sources were asked to do, for those that are opened later.
     stop: Option<StopMode>,
     started: Instant,
@@ -141,7 +146,18 @@ impl SteppedJob {
     pub fn step(&mut self, task: usize, budget: Budget) -> Result<Step, Failure> {
         let step = self.tasks[task].step(budget, self.stop);
         match &step {
-            Err(_) => self.end(JobState::Failed),
+            Err(cause) => {
+                if self.state == JobState::Running {
+                    let now = self.clock.now();
+                    self.failure = Some(JobFailure {
+                        task: self.tasks[task].name().into(),
+                        cause: cause.clone(),
+                        attempt: self.attempt,
+                        after: now.saturating_duration_since(self.started),
+                    });
+                }
+                self.end(JobState::Failed);
+            }
             // Somebody ended that task alone: the job is not what it was without it.
             Ok(Step::Ended(Ended::Closed)) => self.end(JobState::Canceled),
             Ok(Step::Ended(_)) if self.tasks.iter().all(SteppedTask::has_finished) => {
@@ -199,6 +215,8 @@ impl SteppedJob {
             job: self.name.clone(),
             state: self.state,
             duration: until.saturating_duration_since(self.started),
+            restarts: 0,
+            failures: self.failure.iter().cloned().collect(),
             tasks: self
                 .tasks
                 .iter_mut()

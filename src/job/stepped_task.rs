@@ -1,7 +1,7 @@
 //! One task of a job that is stepped by hand: how it is opened, driven and ended.
 
 use super::graph::BuildBody;
-use super::master::LastWords;
+use super::members::LastWords;
 use crate::letter::Mail;
 use crate::mailbox::MarkerOptions;
 use crate::processor::{Ended, Executor, Failure, MailboxProcessor, Prepared, Step};

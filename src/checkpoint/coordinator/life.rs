@@ -93,7 +93,8 @@ impl CheckpointCoordinator {
     /// job has nothing else to wait for.
     #[must_use = "effects are to be carried out"]
     pub fn data_ended(&mut self, subtask: SubtaskId, now_ns: u64) -> Vec<Effect> {
-        if self.tasks.get(subtask).takes_part() {
+        // It may be at its end before all others are there.
+        if !self.tasks.get(subtask).is_over() {
             self.tasks.set(subtask, SubtaskStatus::DataEnded);
         }
         self.settle(now_ns)

@@ -181,7 +181,7 @@ pub struct CheckpointStatistics {
 }
 
 impl CheckpointStatistics {
-    pub(super) fn new(entries_max: usize) -> Self {
+    pub(crate) fn new(entries_max: usize) -> Self {
         Self {
             counts: CheckpointCounts::default(),
             history: CheckpointHistory::new(entries_max),

@@ -102,6 +102,12 @@ pub enum SubtaskStatus {
 }
 
 impl SubtaskStatus {
+    /// Whether nothing comes of it any more.
+    #[must_use]
+    pub const fn is_over(self) -> bool {
+        matches!(self, Self::Finished | Self::Failed)
+    }
+
     /// Whether it can take part in a checkpoint.
     #[must_use]
     pub const fn takes_part(self) -> bool {

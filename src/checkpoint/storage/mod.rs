@@ -27,6 +27,9 @@ mod state_file;
 mod sweep;
 mod writer;
 
+#[cfg(test)]
+mod model;
+
 pub use backend::StoreFuture;
 pub use checkpoint_storage::CheckpointStorage;
 pub use collector::{Collected, Collector};

@@ -23,8 +23,8 @@ impl Sweep {
         }
         let is_live = |number| position.live.iter().any(|kept| kept.number == number);
         let records = records.iter().copied();
-        // One's own take-over stays, though nothing needs it: who was left behind just before finds
-        // its number taken at once.
+        // One's own take-over stays: it is always there for whoever lists the chain, where a listing
+        // is no picture of one moment and might miss a head that comes and one that goes.
         let records = records.filter(|&number| {
             number < position.last && number != position.takeover && !is_live(number)
         });

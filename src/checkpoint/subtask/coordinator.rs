@@ -326,7 +326,8 @@ impl Participant for SubtaskCheckpointCoordinator {
 
     fn data_ended(&mut self, _task: &mut dyn Checkpointed) -> Outcome {
         self.leaving.data_ended(self.options.waits_for_final);
-        self.environment.data_ended(self.options.subtask);
+        self.environment
+            .data_ended(self.options.epoch, self.options.subtask);
         Ok(())
     }
 

@@ -1,18 +1,11 @@
 //! What a subtask needs around it to take part in checkpoints.
 
-use crate::checkpoint::{Epoch, SubtaskId, SubtaskState, ToCoordinator};
+use crate::checkpoint::{Epoch, OperatorStateBytes, SubtaskId, SubtaskState, ToCoordinator};
 use crate::letter::BoxError;
 use crate::stream::CheckpointId;
 
 /// An operator's state as it is stored, by kind.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct EncodedOperator {
-    pub(crate) name: Box<str>,
-    pub(crate) managed_keyed: Option<Vec<u8>>,
-    pub(crate) raw_keyed: Option<Vec<u8>>,
-    pub(crate) managed_operator: Option<Vec<u8>>,
-    pub(crate) raw_operator: Option<Vec<u8>>,
-}
+pub(crate) type EncodedOperator = OperatorStateBytes<Vec<u8>>;
 
 /// What surrounds a subtask that takes part in checkpoints. It is called by the task's thread, and
 /// by those that store state.
@@ -46,5 +39,5 @@ pub(crate) trait SubtaskEnvironment: Send + Sync {
 
     /// Tells the coordinator that no record comes out of the subtask any more: it waits for one more
     /// checkpoint, which is to be complete before it ends.
-    fn data_ended(&self, subtask: SubtaskId);
+    fn data_ended(&self, epoch: Epoch, subtask: SubtaskId);
 }

@@ -1,0 +1,86 @@
+//! What surrounds a subtask that takes part in checkpoints: the I/O pool, storage, the keeper.
+
+use super::keeper::Keeper;
+use crate::checkpoint::{
+    CheckpointStorage, EncodedOperator, Epoch, SubtaskEnvironment, SubtaskId, SubtaskState,
+    ToCoordinator,
+};
+use crate::letter::{BoxError, Outcome};
+use crate::mailbox::PostError;
+use crate::processor::Executor;
+use crate::stream::CheckpointId;
+use crate::sync::{Clock as _, PlainArc, SharedClock};
+use crate::task::IoPool;
+use std::time::Instant;
+
+/// See above: one for all subtasks of a job.
+pub(super) struct TaskEnvironment {
+    pub(super) clock: SharedClock,
+    /// When the job was started.
+    pub(super) started: Instant,
+    pub(super) pool: PlainArc<IoPool>,
+    pub(super) storage: CheckpointStorage,
+    pub(super) keeper: Executor<Keeper>,
+}
+
+impl TaskEnvironment {
+    /// Posts to the keeper. The mailbox has room for all that subtasks say of the checkpoints that may be
+    /// on their way; where it has none all the same, it is waited for beside the task.
+    fn tell(&self, tell: impl FnOnce(&mut Keeper) -> Outcome + Send + 'static) {
+        // A keeper that is gone heeds nothing any more.
+        if let Err(PostError::Full(unposted)) = self.keeper.try_execute(tell) {
+            let keeper = self.keeper.clone();
+            let waiting = self.pool.try_run(move || {
+                let _gone = keeper.post_again(unposted);
+            });
+            if let Err(unrun) = waiting {
+                unrun.into_inner()();
+            }
+        }
+    }
+}
+
+impl SubtaskEnvironment for TaskEnvironment {
+    fn now_ns(&self) -> u64 {
+        let since = self.clock.now().saturating_duration_since(self.started);
+        u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    fn submit(&self, job: Box<dyn FnOnce() + Send>) -> Result<(), BoxError> {
+        match self.pool.try_run(job) {
+            Ok(()) => Ok(()),
+            Err(error) if error.is_full() => Err("too many parts wait to be stored".into()),
+            Err(_) => Err("nothing is stored any more: the job ends".into()),
+        }
+    }
+
+    fn store(
+        &self,
+        epoch: Epoch,
+        id: CheckpointId,
+        subtask: SubtaskId,
+        operators: Vec<EncodedOperator>,
+    ) -> Result<SubtaskState, BoxError> {
+        let stored = self.storage.write_subtask_state(epoch, id, subtask, operators);
+        Ok(stored?)
+    }
+
+    fn discard(&self, state: SubtaskState) {
+        // What cannot be deleted is an orphan, which a later run collects.
+        let _orphans = self.storage.discard(&state);
+    }
+
+    fn respond(&self, message: ToCoordinator) {
+        self.tell(move |keeper| {
+            keeper.receive(message);
+            Ok(())
+        });
+    }
+
+    fn data_ended(&self, epoch: Epoch, subtask: SubtaskId) {
+        self.tell(move |keeper| {
+            keeper.data_ended(epoch, subtask);
+            Ok(())
+        });
+    }
+}

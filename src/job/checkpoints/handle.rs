@@ -1,0 +1,79 @@
+//! A job's checkpoints, as whoever has the job sees them.
+
+use super::keeper::{Keeper, LastWords, Promised};
+use crate::checkpoint::{
+    CheckpointFailure, CheckpointFailureReason, CheckpointStatistics, CheckpointSummary,
+};
+use crate::task::TaskHandle;
+use crate::wait::{Reply, reply};
+use core::time::Duration;
+
+/// The checkpoints of a job that was started: what there is to tell of them, and asking for one.
+/// Clones are of the same job. It outlives the job, and tells of it then.
+#[derive(Clone)]
+pub struct JobCheckpoints {
+    pub(in crate::job) keeper: TaskHandle<Keeper>,
+    pub(in crate::job) last_words: LastWords,
+}
+
+impl JobCheckpoints {
+    /// How long it is waited for storage at the end.
+    const REST_TIMEOUT: Duration = Duration::from_secs(30);
+    /// How long it is waited for an answer.
+    const TIMEOUT: Duration = Duration::from_secs(1);
+
+    /// What has been of the job's checkpoints: counts, the last ones, and a history.
+    #[must_use]
+    pub fn statistics(&self) -> CheckpointStatistics {
+        let asked = self.keeper.ask(|keeper| keeper.statistics());
+        let told = asked.ok().and_then(|told| told.wait_timeout(Self::TIMEOUT).ok());
+        told.unwrap_or_else(|| self.last_words.lock().clone())
+    }
+
+    /// Waits until what the end of the job has left to be done in storage is done.
+    pub(in crate::job) fn wait_for_rest(&self) {
+        let (answer, told) = reply();
+        let asked = self.keeper.post(move |keeper| keeper.tell_at_rest(answer));
+        if asked.is_ok() {
+            // Storage that does not answer is not waited for forever.
+            let _timeout = told.wait_timeout(Self::REST_TIMEOUT);
+        }
+    }
+
+    /// Asks for a checkpoint. It does not wait for the minimum pause, but for those on their way.
+    pub fn trigger(&self) -> CheckpointPromise {
+        let (answer, told) = reply();
+        // A keeper that is gone drops the answer, and the promise is broken.
+        let _gone = self.keeper.post(move |keeper| keeper.trigger(answer));
+        CheckpointPromise(told)
+    }
+}
+
+impl core::fmt::Debug for JobCheckpoints {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("JobCheckpoints").finish_non_exhaustive()
+    }
+}
+
+/// A checkpoint that was asked for.
+#[derive(Debug)]
+#[must_use = "whether there is a checkpoint is told by waiting"]
+pub struct CheckpointPromise(Reply<Promised>);
+
+impl CheckpointPromise {
+    fn broken<E>(_: E) -> Promised {
+        Err(CheckpointFailure {
+            id: None,
+            reason: CheckpointFailureReason::CoordinatorShutdown,
+            detail: "the job is over".into(),
+        })
+    }
+
+    /// Waits for it.
+    ///
+    /// # Errors
+    /// Why there is no checkpoint.
+    pub fn wait(self) -> Result<CheckpointSummary, CheckpointFailure> {
+        self.0.wait().unwrap_or_else(Self::broken)
+    }
+}

@@ -1,0 +1,471 @@
+//! Keeps a job's checkpoints: the coordinator on its own mailbox, with its effects carried out.
+//!
+//! What blocks runs on the I/O pool, and answers with a letter. Nothing here waits for a task.
+//!
+//! Q1. All messages of an attempt carry its epoch: what comes late from an earlier one is known.
+//! Q2. An attempt is not deployed before it is known what became of a record that was being written
+//!     when the one before it failed.
+
+use super::checkpointing::Checkpointing;
+use super::environment::TaskEnvironment;
+use super::outbox::{Outbox, Told};
+use super::recovering::{Loaded, RecoveryJob, collect, commit, discard_all};
+use crate::checkpoint::{
+    CommitChain, RestoreTarget, CheckpointCoordinator, CheckpointFailure, CheckpointFailureReason, CheckpointStatistics,
+    CheckpointSummary, CommitFailure, CoordinatedJob, CoordinatorSetup, Effect, Epoch, JobEnd,
+    PromiseId, Restart, SubtaskId, ToCoordinator, ToSubtask,
+};
+use crate::job::observer::Recovery;
+use crate::letter::BoxError;
+use crate::processor::{Executor, Timer};
+use crate::stream::{StopMode, StreamTask};
+use crate::sync::{Clock as _, Mutex, PlainArc, SharedClock};
+use crate::task::IoPool;
+use crate::wait::Answer;
+use core::time::Duration;
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Instant;
+
+/// What somebody is told who asked for a checkpoint.
+pub(super) type Promised = Result<CheckpointSummary, CheckpointFailure>;
+
+/// What there is to tell of a job's checkpoints, for who asks when the keeper is gone.
+pub(super) type LastWords = PlainArc<Mutex<CheckpointStatistics>>;
+
+/// A job, as its checkpoints see it.
+#[derive(Debug)]
+pub(in crate::job) struct JobDescription {
+    pub(in crate::job) coordinated: CoordinatedJob,
+    pub(in crate::job) restored_as: RestoreTarget,
+}
+
+/// What a keeper begins with.
+pub(in crate::job) struct KeeperParts {
+    pub(in crate::job) checkpointing: Checkpointing,
+    pub(in crate::job) job: PlainArc<JobDescription>,
+    pub(in crate::job) clock: SharedClock,
+    pub(in crate::job) started: Instant,
+    pub(in crate::job) started_ms: i64,
+    /// Has the job fail, for good.
+    pub(in crate::job) fail: Box<dyn FnMut(CheckpointFailure) + Send>,
+}
+
+/// See above.
+pub(in crate::job) struct Keeper {
+    parts: KeeperParts,
+    me: Executor<Self>,
+    pool: PlainArc<IoPool>,
+    /// `None` before the first attempt is recovered.
+    coordinator: Option<CheckpointCoordinator>,
+    chain: ChainRef,
+    outbox: Outbox,
+    effects: VecDeque<Effect>,
+    is_carrying_out: bool,
+    promises: BTreeMap<PromiseId, Answer<Promised>>,
+    next_promise: u64,
+    timer: Option<(u64, Timer)>,
+    /// An attempt that waits to be recovered (Q2).
+    recovering: Option<Recovery>,
+    statistics: LastWords,
+    /// What runs on the pool and is to be answered.
+    unanswered: usize,
+    /// Who waits until nothing does.
+    waiting_for_rest: Vec<Answer<()>>,
+    end: Option<JobEnd>,
+    /// Whether the job was asked to stop so that it can go on later.
+    is_suspending: bool,
+}
+
+/// The job's hold on the chain, once it has taken over.
+pub(super) type ChainRef = PlainArc<Mutex<Option<CommitChain>>>;
+
+impl Keeper {
+    /// How many attempts at checkpoints the history keeps.
+    pub(super) const HISTORY_MAX: usize = 64;
+
+    pub(in crate::job) fn new(
+        parts: KeeperParts,
+        me: Executor<Self>,
+        pool: IoPool,
+        statistics: LastWords,
+    ) -> Self {
+        Self {
+            parts,
+            me,
+            pool: PlainArc::new(pool),
+            coordinator: None,
+            chain: ChainRef::default(),
+            outbox: Outbox::default(),
+            effects: VecDeque::new(),
+            is_carrying_out: false,
+            promises: BTreeMap::new(),
+            next_promise: 0,
+            timer: None,
+            recovering: None,
+            statistics,
+            unanswered: 0,
+            waiting_for_rest: Vec::new(),
+            end: None,
+            is_suspending: false,
+        }
+    }
+
+    fn now_ns(&self) -> u64 {
+        let since = self.parts.clock.now();
+        let since = since.saturating_duration_since(self.parts.started);
+        u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// Gives the coordinator an input, and carries out what that comes to.
+    fn input(&mut self, input: impl FnOnce(&mut CheckpointCoordinator, u64) -> Vec<Effect>) {
+        let now_ns = self.now_ns();
+        let Some(coordinator) = &mut self.coordinator else {
+            return;
+        };
+        let effects = input(coordinator, now_ns);
+        self.carry_out(effects);
+    }
+
+    /// Carries out effects, and behind them those of what they are answered by at once.
+    fn carry_out(&mut self, effects: Vec<Effect>) {
+        self.effects.extend(effects);
+        if core::mem::replace(&mut self.is_carrying_out, true) {
+            return;
+        }
+        while let Some(effect) = self.effects.pop_front() {
+            self.carry_out_one(effect);
+        }
+        self.is_carrying_out = false;
+        self.set_timer();
+        // Q2.
+        self.begin_recovery();
+    }
+
+    /// Runs `work` on the pool, and `then` here with what it gives.
+    fn beside<T: Send + 'static>(
+        &mut self,
+        work: impl FnOnce() -> T + Send + 'static,
+        then: impl FnOnce(&mut Self, T) + Send + 'static,
+    ) {
+        self.unanswered += 1;
+        let me = self.me.clone();
+        let job = move || {
+            let given = work();
+            // A keeper that is gone heeds nothing any more.
+            let _gone = me.execute(move |keeper: &mut Self| {
+                keeper.unanswered -= 1;
+                then(keeper, given);
+                keeper.rest();
+            });
+        };
+        // It is closed when the keeper is dropped, and not before.
+        let _closed = self.pool.run(job);
+    }
+
+    /// Tells who waits that nothing is left to be done beside.
+    fn rest(&mut self) {
+        if self.unanswered == 0 && self.recovering.is_none() {
+            for waiting in self.waiting_for_rest.drain(..) {
+                let _gone = waiting.send(());
+            }
+        }
+    }
+
+    /// Has `waiting` told when all that runs beside is done.
+    pub(in crate::job) fn tell_at_rest(&mut self, waiting: Answer<()>) {
+        self.waiting_for_rest.push(waiting);
+        self.rest();
+    }
+
+    pub(super) fn receive(&mut self, message: ToCoordinator) {
+        self.input(|coordinator, now_ns| coordinator.receive(message, now_ns));
+    }
+
+    pub(super) fn data_ended(&mut self, epoch: Epoch, subtask: SubtaskId) {
+        self.input(|coordinator, now_ns| {
+            if coordinator.epoch() == epoch {
+                coordinator.data_ended(subtask, now_ns)
+            } else {
+                Vec::new()
+            }
+        });
+    }
+
+    /// All tasks of the attempt run.
+    pub(super) fn running(&mut self, executors: Vec<Vec<Executor<StreamTask>>>) {
+        self.outbox.address(executors);
+        self.input(CheckpointCoordinator::job_running);
+    }
+
+    pub(super) fn task_finished(&mut self, subtask: SubtaskId) {
+        self.input(|coordinator, now_ns| coordinator.task_finished(subtask, now_ns));
+    }
+
+    pub(super) fn task_failed(&mut self, subtask: Option<SubtaskId>, detail: &str) {
+        self.input(|coordinator, now_ns| match subtask {
+            Some(subtask) => coordinator.task_failed(subtask, detail, now_ns),
+            None => coordinator.job_left_running(now_ns),
+        });
+    }
+
+    pub(super) fn left_running(&mut self) {
+        self.input(CheckpointCoordinator::job_left_running);
+        self.outbox.clear();
+    }
+
+    /// The job was asked to stop.
+    pub(super) fn stopping(&mut self, mode: StopMode) {
+        self.is_suspending |= mode == StopMode::NoDrain;
+    }
+
+    /// The job is over.
+    pub(super) fn ended(&mut self, end: JobEnd) {
+        let end = match end {
+            JobEnd::Finished if self.is_suspending => JobEnd::Suspended,
+            end => end,
+        };
+        self.end = Some(end);
+        self.input(|coordinator, now_ns| coordinator.shutdown(end, now_ns));
+        if self.coordinator.is_none() {
+            self.refuse_all();
+        }
+    }
+
+    /// Somebody asks for a checkpoint.
+    pub(super) fn trigger(&mut self, answer: Answer<Promised>) {
+        self.next_promise += 1;
+        let promise = PromiseId(self.next_promise);
+        self.promises.insert(promise, answer);
+        self.input(|coordinator, now_ns| coordinator.trigger_checkpoint(promise, now_ns));
+        if self.coordinator.is_none() {
+            self.refuse_all();
+        }
+    }
+
+    /// No coordinator is there yet to keep promises.
+    fn refuse_all(&mut self) {
+        for (_, answer) in core::mem::take(&mut self.promises) {
+            let _gone = answer.send(Err(CheckpointFailure {
+                id: None,
+                reason: CheckpointFailureReason::NotAllRequiredTasksRunning,
+                detail: "".into(),
+            }));
+        }
+    }
+
+    pub(super) fn statistics(&self) -> CheckpointStatistics {
+        match &self.coordinator {
+            Some(coordinator) => coordinator.statistics(self.now_ns()),
+            None => self.statistics.lock().clone(),
+        }
+    }
+
+    /// An attempt is to be deployed: finds out what it begins with.
+    pub(super) fn recover(&mut self, recovery: Recovery) {
+        self.outbox.clear();
+        self.input(CheckpointCoordinator::job_left_running);
+        self.recovering = Some(recovery);
+        self.begin_recovery();
+    }
+
+    fn begin_recovery(&mut self) {
+        let is_committing = |of: &CheckpointCoordinator| of.is_committing();
+        if self.recovering.is_none() || self.coordinator.as_ref().is_some_and(is_committing) {
+            return;
+        }
+        let job = RecoveryJob {
+            checkpointing: self.parts.checkpointing.clone(),
+            job: PlainArc::clone(&self.parts.job),
+            is_first: self.coordinator.is_none(),
+            chain: PlainArc::clone(&self.chain),
+        };
+        let recovery = self.recovering.take();
+        self.beside(
+            move || job.run(),
+            move |keeper, loaded| {
+                if let Some(recovery) = recovery {
+                    keeper.recovered(recovery, loaded);
+                }
+            },
+        );
+    }
+
+    fn recovered(&mut self, recovery: Recovery, loaded: Result<Loaded, BoxError>) {
+        match loaded.and_then(|loaded| self.set_up(loaded)) {
+            Ok(loaded) => {
+                let environment = PlainArc::new(TaskEnvironment {
+                    clock: self.parts.clock.clone(),
+                    started: self.parts.started,
+                    pool: PlainArc::clone(&self.pool),
+                    storage: self.parts.checkpointing.stored(),
+                    keeper: self.me.clone(),
+                });
+                let settings = self.parts.checkpointing.settings.clone();
+                recovery.answer(Ok(loaded.into_restored(environment, settings)));
+            }
+            Err(error) => recovery.answer(Err(error)),
+        }
+    }
+
+    /// The coordinator of the attempt.
+    fn set_up(&mut self, mut loaded: Loaded) -> Result<Loaded, BoxError> {
+        let recovered = core::mem::take(&mut loaded.recovered);
+        let now_ns = self.now_ns();
+        let effects = match &mut self.coordinator {
+            Some(coordinator) => coordinator.restarted(
+                Restart {
+                    epoch: loaded.epoch,
+                    recovered,
+                    restored: loaded.restored_id(),
+                },
+                now_ns,
+            )?,
+            None => {
+                self.coordinator = Some(CheckpointCoordinator::new(CoordinatorSetup {
+                    job: self.parts.job.coordinated.clone(),
+                    settings: self.parts.checkpointing.settings.clone(),
+                    epoch: loaded.epoch,
+                    first_id: loaded.first_id,
+                    recovered,
+                    restored: loaded.restored_id(),
+                    clock_zero_ms: self.parts.started_ms,
+                    seed: loaded.epoch.0.wrapping_mul(0x9E37_79B9_7F4A_7C15),
+                    history_max: Self::HISTORY_MAX,
+                }));
+                Vec::new()
+            }
+        };
+        self.carry_out(effects);
+        Ok(loaded)
+    }
+
+    fn carry_out_one(&mut self, effect: Effect) {
+        match effect {
+            Effect::InitLocation { id, .. } => {
+                // Directories of an object store are made by what is put into them.
+                self.input(|of, now_ns| of.location_initialized(id, Ok(()), now_ns));
+            }
+            Effect::SnapshotOperatorCoordinators(id) => {
+                // No operator has one.
+                self.input(|of, now_ns| {
+                    of.operator_coordinators_acknowledged(id, Ok(Vec::new()), now_ns)
+                });
+            }
+            Effect::CallMasterHooks(id) => {
+                self.input(|of, now_ns| of.master_hooks_acknowledged(id, Ok(Vec::new()), now_ns));
+            }
+            Effect::CompleteOperatorCoordinators(_) | Effect::AbortOperatorCoordinators(_) => {}
+            Effect::Tell { subtask, message } => self.tell(subtask, message),
+            Effect::Commit(checkpoint) => {
+                let (chain, id) = (PlainArc::clone(&self.chain), checkpoint.id);
+                self.beside(
+                    move || commit(&chain, checkpoint),
+                    move |keeper, result| keeper.committed(id, result),
+                );
+            }
+            Effect::DiscardLocation(_) => {}
+            Effect::DiscardStates { states, .. } => {
+                let storage = self.parts.checkpointing.storage.clone();
+                self.beside(
+                    move || {
+                        for state in states {
+                            // What cannot be deleted is found by a later collection.
+                            let _left = storage.discard(&state);
+                        }
+                    },
+                    |keeper, ()| keeper.input(CheckpointCoordinator::discarded),
+                );
+            }
+            Effect::DiscardCheckpoint(_) => {
+                let chain = PlainArc::clone(&self.chain);
+                let is_over = self.end.is_some();
+                self.beside(
+                    move || match is_over {
+                        true => discard_all(&chain),
+                        false => collect(&chain),
+                    },
+                    |keeper, ()| keeper.input(CheckpointCoordinator::discarded),
+                );
+            }
+            Effect::CompletePromise { promise, result } => {
+                if let Some(answer) = self.promises.remove(&promise) {
+                    let _gone = answer.send(result);
+                }
+            }
+            Effect::FailJob(failure) => (self.parts.fail)(failure),
+            Effect::Report(_) => {
+                let statistics = self.statistics();
+                *self.statistics.lock() = statistics;
+            }
+        }
+    }
+
+    fn committed(
+        &mut self,
+        id: crate::stream::CheckpointId,
+        result: Result<(), CommitFailure>,
+    ) {
+        self.input(|coordinator, now_ns| coordinator.committed(id, result, now_ns));
+    }
+
+    fn tell(&mut self, subtask: SubtaskId, message: ToSubtask) {
+        match self.outbox.tell(subtask, message) {
+            Told::Posted => {}
+            Told::NoRoom => self.call_when_room(subtask),
+            Told::Gone => self.gone(subtask, message),
+        }
+    }
+
+    fn call_when_room(&self, subtask: SubtaskId) {
+        if let Some(executor) = self.outbox.executor(subtask) {
+            executor.when_room(&self.me, move |keeper: &mut Self| keeper.tell_waiting(subtask));
+        }
+    }
+
+    fn tell_waiting(&mut self, subtask: SubtaskId) {
+        let mut gone = Vec::new();
+        if self.outbox.tell_waiting(subtask, &mut gone) == Told::NoRoom {
+            self.call_when_room(subtask);
+        }
+        for message in gone {
+            self.gone(subtask, message);
+        }
+    }
+
+    /// A subtask takes no letters any more.
+    fn gone(&mut self, subtask: SubtaskId, message: ToSubtask) {
+        if let ToSubtask::Trigger(barrier) = message {
+            let detail = "the task has ended";
+            self.input(|coordinator, now_ns| {
+                coordinator.trigger_failed(barrier.id, subtask, detail, now_ns)
+            });
+        }
+    }
+
+    /// Has the coordinator called when it wants to be.
+    fn set_timer(&mut self) {
+        let deadline_ns = self.coordinator.as_ref().and_then(|of| of.next_deadline_ns());
+        if self.timer.as_ref().map(|(at_ns, _)| *at_ns) == deadline_ns {
+            return;
+        }
+        if let Some((_, timer)) = self.timer.take() {
+            timer.cancel();
+        }
+        let Some(at_ns) = deadline_ns else { return };
+        if let Some(at) = self.parts.started.checked_add(Duration::from_nanos(at_ns)) {
+            let timer = self.me.run_at(at, |keeper: &mut Self| {
+                keeper.timer = None;
+                keeper.input(CheckpointCoordinator::timer);
+            });
+            self.timer = Some((at_ns, timer));
+        }
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        let statistics = self.statistics();
+        *self.statistics.lock() = statistics;
+        self.refuse_all();
+    }
+}

@@ -1,0 +1,16 @@
+//! A job's checkpoints: the coordinator on a mailbox of its own, its effects carried out, and what
+//! each attempt at the job begins with.
+
+mod checkpointing;
+mod environment;
+mod handle;
+mod keeper;
+mod observer;
+mod outbox;
+mod recovering;
+mod starting;
+
+pub use checkpointing::Checkpointing;
+pub use handle::{CheckpointPromise, JobCheckpoints};
+
+pub(super) use starting::start;

@@ -1,0 +1,218 @@
+//! What an attempt begins with: the chain is taken over, a checkpoint read, and dealt out. It blocks,
+//! and is done on the I/O pool; so are commits.
+
+use super::checkpointing::Checkpointing;
+use super::environment::TaskEnvironment;
+use super::keeper::{ChainRef, JobDescription};
+use crate::checkpoint::{
+    CheckpointBarrierHandler, CheckpointBarrierTracker, CheckpointSettings, CommitChain,
+    CommitError, CommitFailure, CommitFailureKind, CompletedCheckpoint, Epoch, NonRestoredState,
+    OperatorStateBytes, RestoreFrom,
+    RestorePoint, SingleCheckpointBarrierHandler, StateAssignment, SubtaskCheckpointCoordinator,
+    SubtaskId, SubtaskOptions,
+};
+use crate::job::observer::Restored;
+use crate::letter::BoxError;
+use crate::stream::{
+    Alignment, CheckpointId, Checkpointed, Deployment, MakeParticipant, RestoredOperator,
+    RestoredSubtask, StateBytes,
+};
+use crate::sync::PlainArc;
+
+/// What is to be found out for an attempt.
+pub(super) struct RecoveryJob {
+    pub(super) checkpointing: Checkpointing,
+    pub(super) job: PlainArc<JobDescription>,
+    /// Whether it is the first attempt, which begins with what the user said.
+    pub(super) is_first: bool,
+    pub(super) chain: ChainRef,
+}
+
+/// What was found out.
+pub(super) struct Loaded {
+    pub(super) epoch: Epoch,
+    pub(super) first_id: CheckpointId,
+    pub(super) recovered: Vec<CompletedCheckpoint>,
+    restored: Option<CheckpointId>,
+    /// By vertex and index; empty where the attempt begins with nothing.
+    subtasks: Vec<Vec<Option<RestoredSubtask>>>,
+}
+
+impl RecoveryJob {
+    /// Takes over, and reads.
+    pub(super) fn run(self) -> Result<Loaded, BoxError> {
+        let Checkpointing {
+            storage,
+            settings,
+            restore,
+            non_restored,
+        } = self.checkpointing;
+        let from = match self.is_first {
+            true => restore,
+            // The chain says what this job has come to, or began with.
+            false => RestoreFrom::Latest,
+        };
+        let job = &self.job.coordinated.name;
+        let (chain, point) = CommitChain::take_over(&storage, job, settings.retained, from)?;
+        let retained = chain.retained()?.into_iter();
+        let mut loaded = Loaded {
+            epoch: chain.epoch(),
+            first_id: chain.next_id(),
+            recovered: retained.map(PlainArc::unwrap_or_clone).collect(),
+            restored: None,
+            subtasks: Vec::new(),
+        };
+        *self.chain.lock() = Some(chain);
+        if let Some(point) = point {
+            loaded.restored = Some(point.checkpoint().id);
+            loaded.subtasks = read(&point, &self.job, non_restored)?;
+        }
+        Ok(loaded)
+    }
+}
+
+/// Reads what each subtask is restored from.
+fn read(
+    point: &RestorePoint,
+    job: &JobDescription,
+    non_restored: NonRestoredState,
+) -> Result<Vec<Vec<Option<RestoredSubtask>>>, BoxError> {
+    let checkpoint = point.checkpoint();
+    let assignment = StateAssignment::new(checkpoint, &job.restored_as, non_restored)?;
+    let vertices = assignment.vertices.into_iter().map(|subtasks| {
+        let subtasks = subtasks.into_iter().map(|assigned| {
+            let mut operators = Vec::new();
+            for part in &assigned.parts {
+                for (place, bytes) in point.read_subtask_state(part)?.into_iter().enumerate() {
+                    if place == operators.len() {
+                        operators.push(RestoredOperator::default());
+                    }
+                    add(&mut operators[place], bytes);
+                }
+            }
+            Ok::<_, BoxError>(Some(RestoredSubtask {
+                checkpoint: checkpoint.id,
+                operators,
+                is_finished: assigned.is_finished,
+            }))
+        });
+        subtasks.collect()
+    });
+    vertices.collect()
+}
+
+/// Adds what one subtask stored of an operator.
+fn add(operator: &mut RestoredOperator, bytes: OperatorStateBytes<bytes::Bytes>) {
+    let part = |bytes: Option<bytes::Bytes>| bytes.map(|bytes| StateBytes::from(Vec::from(bytes)));
+    operator.managed_keyed.extend(part(bytes.managed_keyed));
+    operator.raw_keyed.extend(part(bytes.raw_keyed));
+    operator
+        .managed_operator
+        .extend(part(bytes.managed_operator));
+    operator.raw_operator.extend(part(bytes.raw_operator));
+}
+
+impl Loaded {
+    /// The checkpoint that the attempt goes on from.
+    pub(super) fn restored_id(&self) -> Option<CheckpointId> {
+        self.restored
+    }
+
+    /// Deals out what was read, and has each subtask take part in checkpoints.
+    pub(super) fn into_restored(
+        self,
+        environment: PlainArc<TaskEnvironment>,
+        settings: CheckpointSettings,
+    ) -> Restored {
+        let Self {
+            epoch,
+            restored,
+            mut subtasks,
+            ..
+        } = self;
+        Box::new(move |deployment: &mut Deployment| {
+            let subtask = SubtaskId {
+                vertex: deployment.subtask().vertex_index,
+                index: deployment.subtask().index,
+            };
+            let vertex = subtasks.get_mut(subtask.vertex as usize);
+            let from = vertex.and_then(|of| of.get_mut(subtask.index as usize));
+            if let Some(from) = from.and_then(Option::take) {
+                deployment.restore(from);
+            }
+            let options = SubtaskOptions {
+                epoch,
+                subtask,
+                restored,
+                waits_for_final: settings.after_tasks_finish,
+            };
+            deployment.take_part(participant(options, &environment, &settings));
+            Ok(())
+        })
+    }
+}
+
+/// Makes who takes part for a subtask.
+fn participant(
+    options: SubtaskOptions,
+    environment: &PlainArc<TaskEnvironment>,
+    settings: &CheckpointSettings,
+) -> MakeParticipant {
+    let environment = PlainArc::clone(environment);
+    let (alignment, after_tasks_finish) = (settings.alignment, settings.after_tasks_finish);
+    Box::new(move |task: &mut dyn Checkpointed| {
+        let channels = task.channels();
+        let handler: Option<Box<dyn CheckpointBarrierHandler>> = if channels.is_empty() {
+            None
+        } else if alignment == Alignment::AtLeastOnce {
+            let tracker = CheckpointBarrierTracker::new(&channels);
+            Some(Box::new(tracker.checkpoints_after_tasks_finish(after_tasks_finish)))
+        } else {
+            let handler = SingleCheckpointBarrierHandler::new(&channels);
+            Some(Box::new(handler.checkpoints_after_tasks_finish(after_tasks_finish)))
+        };
+        Box::new(SubtaskCheckpointCoordinator::new(options, environment, handler, task))
+    })
+}
+
+/// Writes the record of a checkpoint.
+pub(super) fn commit(
+    chain: &ChainRef,
+    checkpoint: PlainArc<CompletedCheckpoint>,
+) -> Result<(), CommitFailure> {
+    let mut chain = chain.lock();
+    let Some(chain) = chain.as_mut() else {
+        return Err(CommitFailure {
+            kind: CommitFailureKind::NotWritten,
+            detail: "the chain was given up".into(),
+        });
+    };
+    match chain.commit(checkpoint) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(CommitFailure {
+            kind: match &error {
+                CommitError::Fenced { .. } => CommitFailureKind::Fenced,
+                CommitError::MaybeWritten(_) => CommitFailureKind::MaybeWritten,
+                _ => CommitFailureKind::NotWritten,
+            },
+            detail: error.to_string().into(),
+        }),
+    }
+}
+
+/// Deletes what is kept no more.
+pub(super) fn collect(chain: &ChainRef) {
+    let collector = chain.lock().as_ref().map(CommitChain::collector);
+    if let Some(collector) = collector {
+        // What cannot be deleted now is found by a later one.
+        let _collected = collector.run();
+    }
+}
+
+/// Deletes all, as the job is over and keeps none.
+pub(super) fn discard_all(chain: &ChainRef) {
+    if let Some(chain) = chain.lock().take() {
+        // What cannot be deleted is left to who looks at the directory.
+        let _left = chain.discard_all();
+    }
+}

@@ -1,0 +1,149 @@
+//! Has a job that is started take checkpoints.
+
+use super::checkpointing::Checkpointing;
+use super::handle::JobCheckpoints;
+use super::keeper::{JobDescription, Keeper, KeeperParts, LastWords};
+use super::observer::CheckpointObserver;
+use crate::checkpoint::{
+    CheckpointFailure, CheckpointFailureReason, CheckpointStatistics, CoordinatedJob,
+    DistributionPattern, JobTopology, RestoreTarget, SubtaskId, TargetVertex, TopologyEdge,
+    TopologyVertex,
+};
+use crate::job::error::JobError;
+use crate::job::graph::Pattern;
+use crate::job::master::Master;
+use crate::job::plan::Blueprint;
+use crate::letter::BoxError;
+use crate::processor::Failure;
+use crate::stream::Origin;
+use crate::sync::{Mutex, PlainArc, SetOnce, SharedClock};
+use crate::task::{Engine, IoPool, TaskHandle};
+
+/// A job's master, which there is not when its checkpoints begin.
+type MasterCell = PlainArc<SetOnce<TaskHandle<Master>>>;
+
+/// The checkpoints of a job that is being started.
+pub(in crate::job) struct Started {
+    pub(in crate::job) observer: CheckpointObserver,
+    pub(in crate::job) checkpoints: JobCheckpoints,
+    master: MasterCell,
+}
+
+impl Started {
+    /// The job's master is told if checkpoints have the job fail.
+    pub(in crate::job) fn of(&self, master: TaskHandle<Master>) {
+        let _once = self.master.set(master);
+    }
+}
+
+/// How many letters the keeper's mailbox holds: more than the subtasks of most jobs say at once.
+const MAILBOX: usize = 4096;
+
+/// Starts the keeper of a job's checkpoints, on the thread of its master.
+pub(in crate::job) fn start(
+    blueprint: &Blueprint,
+    checkpointing: Checkpointing,
+    engine: &Engine,
+    clock: &SharedClock,
+    origin: Origin,
+) -> Result<Started, JobError> {
+    checkpointing
+        .settings
+        .check()
+        .map_err(JobError::CheckpointSettings)?;
+    let job = PlainArc::new(describe(blueprint));
+    let subtasks: Vec<_> = job.coordinated.topology.subtasks().collect();
+    let names = subtasks.iter().map(|subtask| name_of(blueprint, *subtask));
+    let names: Vec<_> = names.collect();
+    let pool = IoPool::builder()
+        .threads(subtasks.len().clamp(1, 4))
+        .queue(64 + 4 * subtasks.len() * checkpointing.settings.max_concurrent as usize)
+        .name(format!("{}-io", blueprint.job))
+        .build();
+    let pool = pool.map_err(|error| JobError::Checkpoints(error.into()))?;
+    let master = MasterCell::default();
+    let told = PlainArc::clone(&master);
+    let parts = KeeperParts {
+        checkpointing,
+        job,
+        clock: clock.clone(),
+        started: origin.at,
+        started_ms: origin.at_ms,
+        fail: Box::new(move |failure: CheckpointFailure| {
+            if let Some(master) = told.get() {
+                let is_final = failure.reason == CheckpointFailureReason::Fenced;
+                let cause = Failure::error("checkpoint", BoxError::from(failure));
+                // A master that is gone looks after nothing any more.
+                let _gone = master.post(move |master| master.fail_job(cause, is_final));
+            }
+        }),
+    };
+    let last_words: LastWords =
+        PlainArc::new(Mutex::new(CheckpointStatistics::new(Keeper::HISTORY_MAX)));
+    let told = PlainArc::clone(&last_words);
+    let task = engine.task("checkpoint-coordinator").on_thread(0);
+    let spawned = task
+        .capacity(MAILBOX)
+        .try_spawn(move |cx| Ok::<_, BoxError>(Keeper::new(parts, cx.executor(), pool, told)));
+    let keeper = spawned.map_err(|error| JobError::Spawn {
+        task: "checkpoint-coordinator".to_owned(),
+        error,
+    })?;
+    Ok(Started {
+        observer: CheckpointObserver {
+            keeper: keeper.clone(),
+            subtasks,
+            names,
+        },
+        checkpoints: JobCheckpoints { keeper, last_words },
+        master,
+    })
+}
+
+fn name_of(blueprint: &Blueprint, subtask: SubtaskId) -> String {
+    let vertex = &blueprint.vertices[subtask.vertex as usize].name;
+    format!("{}/{vertex}/{}", blueprint.job, subtask.index)
+}
+
+fn describe(blueprint: &Blueprint) -> JobDescription {
+    let edges = blueprint.edges().map(|(from, to, pattern)| TopologyEdge {
+        from: from as u32,
+        to: to as u32,
+        pattern: match pattern {
+            Pattern::AllToAll => DistributionPattern::AllToAll,
+            Pattern::Pointwise => DistributionPattern::Pointwise,
+        },
+    });
+    let edges: Vec<_> = edges.collect();
+    let vertices = (0..).zip(&blueprint.vertices);
+    let topology = JobTopology {
+        vertices: vertices
+            .map(|(index, vertex)| TopologyVertex {
+                parallelism: vertex.parallelism,
+                is_source: edges.iter().all(|edge| edge.to != index),
+            })
+            .collect(),
+        edges,
+    };
+    let max_parallelism = blueprint.settings.max_parallelism;
+    let vertices = blueprint.vertices.iter();
+    JobDescription {
+        coordinated: CoordinatedJob {
+            name: blueprint.job.clone(),
+            max_parallelism,
+            vertices: vertices.clone().map(|vertex| vertex.name.clone()).collect(),
+            topology: topology.clone(),
+        },
+        restored_as: RestoreTarget {
+            max_parallelism,
+            topology,
+            master_hooks: Vec::new(),
+            vertices: vertices
+                .map(|vertex| TargetVertex {
+                    name: vertex.name.clone(),
+                    operators: vertex.operators.iter().map(|&name| name.into()).collect(),
+                })
+                .collect(),
+        },
+    }
+}
