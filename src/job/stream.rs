@@ -81,6 +81,10 @@ impl<P: Part> Stream<P> {
     }
 
     /// Makes of each value another one.
+    ///
+    /// What `f` keeps from one value to the next belongs to no checkpoint: when a job is restored, it
+    /// is as `f` was here. What is to be kept is kept by key, or by an operator of one's own that is
+    /// [transformed](Self::transform) by; the same goes for all functions of this kind.
     pub fn map<U: 'static, F>(self, f: F) -> Stream<impl Part<Out = U>>
     where
         F: FnMut(P::Out) -> U + Clone + Send + 'static,

@@ -91,6 +91,14 @@ pub(crate) trait Body {
     /// Whether there is a source that places checkpoints itself.
     fn is_induced(&self) -> bool;
 
+    /// Whether the task has come to the place of checkpoint `id`, which is triggered here while data
+    /// may come. One with inputs has not: it is triggered only when all tasks before it have ended,
+    /// and what they gave is read first.
+    fn reach_checkpoint(&mut self, id: CheckpointId) -> Result<bool, BoxError> {
+        let _ = id;
+        Ok(false)
+    }
+
     /// Has operators put out what they hold back, the first one first.
     fn prepare_snapshot(&mut self, id: CheckpointId) -> Outcome;
 

@@ -43,6 +43,23 @@ pub enum CsvError {
         /// What is allowed there, or what is wrong with the row.
         allowed: String,
     },
+    /// It is shorter than it was when the checkpoint was taken that its reader is restored from.
+    Shorter {
+        /// The file.
+        path: PathBuf,
+        /// How many bytes of it had been read.
+        position: u64,
+        /// How many there are.
+        len: u64,
+    },
+    /// No row begins where the next one did when the checkpoint was taken that its reader is restored
+    /// from: it is another file.
+    NoRow {
+        /// The file.
+        path: PathBuf,
+        /// How many bytes of it had been read.
+        position: u64,
+    },
     /// The program's own function refused a row.
     Refused {
         /// The file.
@@ -206,6 +223,22 @@ impl fmt::Display for CsvError {
                     None => write!(f, ": {allowed}"),
                 }
             }
+            Self::Shorter {
+                path,
+                position,
+                len,
+            } => write!(
+                f,
+                "{}: {position} bytes of it had been read at the checkpoint, and it has {len}: it may \
+                 have grown since, and nothing else",
+                path.display()
+            ),
+            Self::NoRow { path, position } => write!(
+                f,
+                "{}: no row begins behind the {position} bytes that had been read at the checkpoint: \
+                 it may have grown since, and nothing else",
+                path.display()
+            ),
             Self::Refused { path, line, source } => {
                 write!(f, "{}, line {line}: {source}", path.display())
             }

@@ -83,18 +83,17 @@ pub trait Source {
         false
     }
 
-    /// Checkpoint `id` is about to be taken here: the source gives what belongs to its state and was
-    /// not polled yet.
+    /// Checkpoint `id` is to be taken here: whether the source has come to where it is, which most
+    /// have at once. One that has yet to be polled for what belongs to its state, as one with a loop
+    /// of its own, notes that state when it is asked first; it gives just what belongs to it, and is
+    /// [`Pending`](Polled::Pending) until it was asked again and has said yes. It is asked whenever
+    /// it was polled, until then.
     ///
     /// # Errors
     /// Whatever fails the task.
-    fn prepare_snapshot_pre_barrier(
-        &mut self,
-        id: CheckpointId,
-        give: impl FnMut(Polled<Self::Out>) -> Outcome,
-    ) -> Outcome {
-        let _ = (id, give);
-        Ok(())
+    fn reach_checkpoint(&mut self, id: CheckpointId) -> Result<bool, BoxError> {
+        let _ = id;
+        Ok(true)
     }
 
     /// Where the source is, so that it can go on from there: what it gave before belongs to the

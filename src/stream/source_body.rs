@@ -213,22 +213,12 @@ impl<S: Source, L: Link<S::Out>> Body for SourceBody<S, L> {
         self.source.is_induced()
     }
 
+    fn reach_checkpoint(&mut self, id: CheckpointId) -> Result<bool, BoxError> {
+        // The chain is not in the midst of what an element before it has set off.
+        Ok(self.link.readiness().is_ready() && self.source.reach_checkpoint(id)?)
+    }
+
     fn prepare_snapshot(&mut self, id: CheckpointId) -> Outcome {
-        let Self {
-            source,
-            link,
-            records,
-            ..
-        } = self;
-        source.prepare_snapshot_pre_barrier(id, |given| match given {
-            Polled::Record(record) => {
-                *records += 1;
-                link.record(record)
-            }
-            Polled::Watermark(watermark) => link.watermark(watermark),
-            Polled::Status(status) => link.status(status),
-            Polled::Checkpoint(_) | Polled::Pending | Polled::End => Ok(()),
-        })?;
         self.link().prepare_snapshot(id)
     }
 

@@ -1,6 +1,7 @@
 //! Drives one source by hand: for tests, with the time in one's hand.
 
-use super::element::StopMode;
+use super::checkpointing::{RestoredOperator, RestoredSubtask};
+use super::element::{CheckpointId, StopMode};
 use super::setting::{Setting, Subtask, Surroundings};
 use super::source::{Polled, Source, SourceFactory, Stopping};
 use crate::letter::{BoxError, Outcome};
@@ -89,6 +90,31 @@ impl<S: Source> SourceHarness<S> {
         sources: F,
         subtask: Subtask,
     ) -> Result<Self, BoxError> {
+        Self::open(sources, subtask, None)
+    }
+
+    /// Makes and opens the source of a subtask of one's own, restored from `restored`.
+    ///
+    /// # Errors
+    /// What `create` or `open` failed by.
+    pub fn restored<F: SourceFactory<Source = S>>(
+        sources: F,
+        subtask: Subtask,
+        restored: RestoredOperator,
+    ) -> Result<Self, BoxError> {
+        let restored = RestoredSubtask {
+            checkpoint: CheckpointId::new(1).expect("it is not 0"),
+            operators: vec![restored],
+            is_finished: false,
+        };
+        Self::open(sources, subtask, Some(Rc::new(restored)))
+    }
+
+    fn open<F: SourceFactory<Source = S>>(
+        sources: F,
+        subtask: Subtask,
+        restored: Option<Rc<RestoredSubtask>>,
+    ) -> Result<Self, BoxError> {
         let woken = PlainArc::new(Woken::default());
         let by_hand = Rc::new(ByHand {
             now_ns: Cell::new(0),
@@ -98,7 +124,8 @@ impl<S: Source> SourceHarness<S> {
         });
         let mut source = sources.create(&subtask)?;
         let surroundings: Rc<dyn Surroundings> = by_hand.clone();
-        source.open(&Setting::new(Rc::new(subtask), 0, surroundings))?;
+        let setting = Setting::new(Rc::new(subtask), 0, surroundings);
+        source.open(&setting.restoring(restored))?;
         Ok(Self { source, by_hand })
     }
 
@@ -122,6 +149,30 @@ impl<S: Source> SourceHarness<S> {
                 other => return Ok((values, other)),
             }
         }
+    }
+
+    /// Has it take part in checkpoint `id`: gives what it is polled for before the place of that, and its
+    /// state there, which another one is [restored](Self::restored) from.
+    ///
+    /// # Errors
+    /// What the source failed by.
+    ///
+    /// # Panics
+    /// Where it has nothing to give and has not come to the place.
+    pub fn snapshot(
+        &mut self,
+        id: CheckpointId,
+    ) -> Result<(Vec<Polled<S::Out>>, RestoredOperator), BoxError> {
+        let mut before = Vec::new();
+        while !self.source.reach_checkpoint(id)? {
+            match self.source.poll()? {
+                Polled::Pending | Polled::End => {
+                    panic!("it gives what is before checkpoint {id}, or has come to it")
+                }
+                polled => before.push(polled),
+            }
+        }
+        Ok((before, RestoredOperator::of(self.source.snapshot(id)?)?))
     }
 
     /// Moves both clocks to `now_ns`, in nanoseconds since the job was started.

@@ -9,6 +9,7 @@ use super::setting::Surroundings as _;
 use super::surroundings::TaskSurroundings;
 use crate::letter::{BoxError, Outcome};
 use core::task::{Context, Poll, Waker};
+use std::collections::VecDeque;
 
 /// How far a task is, as checkpoints see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,15 +97,15 @@ impl Checkpointed for Hand<'_> {
 /// Who takes part in checkpoints for a task, if anybody does.
 pub(super) struct TakingPart {
     participant: Option<Box<dyn Participant>>,
-    /// What came while operators finished.
-    deferred: Vec<CheckpointBarrier>,
+    /// What was triggered here, and whose place the task has not come to.
+    waiting: VecDeque<CheckpointBarrier>,
 }
 
 impl TakingPart {
     pub(super) fn new(make: Option<MakeParticipant>, task: &mut Hand<'_>) -> Self {
         Self {
             participant: make.map(|make| make(task)),
-            deferred: Vec::new(),
+            waiting: VecDeque::new(),
         }
     }
 
@@ -131,14 +132,38 @@ impl TakingPart {
     }
 
     pub(super) fn trigger(&mut self, barrier: CheckpointBarrier, task: &mut Hand<'_>) -> Outcome {
-        if task.progression == Progression::Finishing {
-            self.deferred.push(barrier);
-            return Ok(());
+        if self.participant.is_some() {
+            self.waiting.push_back(barrier);
         }
-        match &mut self.participant {
-            Some(participant) => participant.trigger(barrier, task),
-            None => Ok(()),
+        self.trigger_waiting(task)?;
+        Ok(())
+    }
+
+    /// Whether something was triggered here that has not begun.
+    #[inline]
+    pub(super) fn is_trigger_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Has those begin whose place the task has come to; whether there was one.
+    pub(super) fn trigger_waiting(&mut self, task: &mut Hand<'_>) -> Result<bool, BoxError> {
+        let mut has_begun = false;
+        while let Some(barrier) = self.waiting.front().copied() {
+            let is_reached = match task.progression {
+                Progression::Finishing => false,
+                Progression::Running => task.body.reach_checkpoint(barrier.id)?,
+                Progression::DataEnded | Progression::Over => true,
+            };
+            if !is_reached {
+                break;
+            }
+            self.waiting.pop_front();
+            has_begun = true;
+            if let Some(participant) = &mut self.participant {
+                participant.trigger(barrier, task)?;
+            }
         }
+        Ok(has_begun)
     }
 
     pub(super) fn notify(&mut self, notice: CheckpointNotice, task: &mut Hand<'_>) -> Outcome {
@@ -149,14 +174,12 @@ impl TakingPart {
     }
 
     pub(super) fn data_ended(&mut self, task: &mut Hand<'_>) -> Outcome {
-        let deferred = core::mem::take(&mut self.deferred);
-        for barrier in deferred {
-            self.trigger(barrier, task)?;
+        if let Some(participant) = &mut self.participant {
+            participant.data_ended(task)?;
         }
-        match &mut self.participant {
-            Some(participant) => participant.data_ended(task),
-            None => Ok(()),
-        }
+        // What was triggered while operators finished comes after the end of the data.
+        self.trigger_waiting(task)?;
+        Ok(())
     }
 
     pub(super) fn poll_leave(&mut self, cx: &mut Context<'_>) -> Poll<()> {

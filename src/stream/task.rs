@@ -7,7 +7,8 @@
 //! K3. Operators finish one in each call of the default action, the first one first, so that letters
 //!     that one of them has posted are run before the next one finishes.
 //! K4. Checkpoints are taken between records, by who takes part in them for the task; never while
-//!     operators finish. The task ends when that lets it.
+//!     operators finish, nor while the chain has unfinished work: a barrier is read when it has none,
+//!     and what is triggered here waits for its place. The task ends when who takes part lets it.
 //! K5. The operators are closed exactly once, the last one first: at the end of the input, or else when
 //!     the task is dropped, which is on its own thread.
 
@@ -200,6 +201,19 @@ impl StreamTask {
         Ok(())
     }
 
+    /// Has checkpoints begin that were triggered here and have waited for their place; whether there
+    /// was one.
+    fn trigger_waiting(&mut self) -> Result<bool, BoxError> {
+        let mut has_begun = false;
+        if self.taking_part.is_trigger_waiting() {
+            self.take_part(|taking_part, task| {
+                has_begun = taking_part.trigger_waiting(task)?;
+                Ok(())
+            })?;
+        }
+        Ok(has_begun)
+    }
+
     /// The coordinator tells of a checkpoint.
     #[cfg_attr(not(feature = "checkpoint"), allow(dead_code))]
     pub(crate) fn notify_checkpoint(&mut self, notice: CheckpointNotice) -> Outcome {
@@ -283,6 +297,10 @@ impl StreamTask {
             InputStatus::NothingAvailable => {
                 // Nobody waits for what it keeps back.
                 self.body.flush();
+                if self.trigger_waiting()? {
+                    // The source may have given nothing for the sake of that.
+                    return Ok(());
+                }
                 let mut cx = WakerContext::from_waker(&self.input);
                 if self.body.poll_input(&mut cx).is_pending() {
                     self.suspend(controller, SuspendedFor::Input);
@@ -370,11 +388,18 @@ impl StreamTask {
         if self.suspension.take().is_some() {
             self.times.resumed(self.surroundings.now());
         }
+        self.trigger_waiting()?;
         let status = match self.stage {
-            Stage::Running if self.taking_part.is_source_blocked() => {
-                self.suspend(controller, SuspendedFor::Input);
-                return Ok(());
-            }
+            Stage::Running if self.taking_part.is_source_blocked() => match self.body.readiness() {
+                // What a timer has set off goes on.
+                readiness @ (Readiness::Unfinished | Readiness::NoRoom) => {
+                    InputStatus::NotReady(readiness)
+                }
+                Readiness::Ready | Readiness::Waiting => {
+                    self.suspend(controller, SuspendedFor::Input);
+                    return Ok(());
+                }
+            },
             Stage::Running | Stage::DataEnded => {
                 let turn = Turn {
                     stride: self.turn_pace.stride(),

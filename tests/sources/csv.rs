@@ -4,7 +4,10 @@ use crate::engine;
 use crate::scratch::Scratch;
 use crate::watchdog::watched;
 use mailring::job::{Job, RunError};
-use mailring::stream::{Collect, CsvError, Polled, SourceHarness, Subtask, csv_source};
+use mailring::letter::BoxError;
+use mailring::stream::{
+    CheckpointId, Collect, CsvError, Polled, RestoredOperator, SourceHarness, Subtask, csv_source,
+};
 use serde::Deserialize;
 use std::fs;
 
@@ -182,4 +185,125 @@ fn a_bad_row_is_the_jobs_cause() {
         ));
         assert_eq!(out.take(), [city("Ulm", 1, Some(2.0))]);
     });
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+struct Numbered {
+    number: u64,
+}
+
+fn numbered(rows: std::ops::Range<u64>) -> String {
+    rows.map(|number| format!("{number}\n")).collect()
+}
+
+/// The numbers of the rows of one subtask of `path`, from a checkpoint on or from the begin: up to
+/// `max`, and a checkpoint after them.
+fn numbers(
+    path: &std::path::Path,
+    (index, parallelism): (u32, u32),
+    restored: Option<RestoredOperator>,
+    max: usize,
+) -> Result<(Vec<u64>, RestoredOperator), BoxError> {
+    let mut subtask = Subtask::alone("test", "rows");
+    (subtask.index, subtask.parallelism) = (index, parallelism);
+    let rows = csv_source(path, |row: Numbered| Some(row.number))?;
+    let mut source = match restored {
+        None => SourceHarness::of_subtask(rows, subtask)?,
+        Some(restored) => SourceHarness::restored(rows, subtask, restored)?,
+    };
+    let mut numbers = Vec::new();
+    while numbers.len() < max {
+        match source.poll()? {
+            Polled::Record(record) => numbers.push(record.value),
+            Polled::End => break,
+            _ => {}
+        }
+    }
+    let (_, state) = source.snapshot(CheckpointId::new(1).unwrap())?;
+    Ok((numbers, state))
+}
+
+#[test]
+fn a_restored_reader_goes_on_with_the_next_row_and_the_file_may_have_grown() {
+    let scratch = Scratch::new("csv-restored");
+    for parallelism in 1..3 {
+        for taken in [0, 1, 5, 20_000, 50_000] {
+            let path = written(&scratch, &format!("number\n{}", numbered(0..40_000)));
+            let each: Vec<_> = (0..parallelism)
+                .map(|index| numbers(&path, (index, parallelism), None, taken).unwrap())
+                .collect();
+            fs::write(&path, format!("number\n{}", numbered(0..40_010))).unwrap();
+            let mut all = Vec::new();
+            for ((numbers_before, state), index) in each.into_iter().zip(0..) {
+                all.extend(numbers_before);
+                let of = (index, parallelism);
+                let (after, _) = numbers(&path, of, Some(state), usize::MAX).unwrap();
+                all.extend(after);
+            }
+            all.sort_unstable();
+            assert!(
+                (0..40_010).eq(all),
+                "{taken} taken of each of {parallelism}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_row_without_an_end_of_line_is_read_and_others_may_be_added_behind_it() {
+    let scratch = Scratch::new("csv-no-newline");
+    let path = written(&scratch, "number\n1\n2");
+    let (before, state) = numbers(&path, (0, 1), None, usize::MAX).unwrap();
+    assert_eq!(before, [1, 2]);
+    fs::write(&path, "number\n1\n2\n3").unwrap();
+    let (after, _) = numbers(&path, (0, 1), Some(state.clone()), usize::MAX).unwrap();
+    assert_eq!(after, [3]);
+    // What was a row has become another one.
+    fs::write(&path, "number\n1\n23").unwrap();
+    let error = numbers(&path, (0, 1), Some(state), usize::MAX).unwrap_err();
+    assert!(told(error.downcast_ref().unwrap()).contains("no row begins behind the 10 bytes"));
+}
+
+#[test]
+fn an_empty_file_may_have_been_filled() {
+    let scratch = Scratch::new("csv-filled");
+    let path = written(&scratch, "");
+    let (before, state) = numbers(&path, (0, 1), None, usize::MAX).unwrap();
+    assert_eq!(before, []);
+    fs::write(&path, "number\n1\n").unwrap();
+    let (after, _) = numbers(&path, (0, 1), Some(state), usize::MAX).unwrap();
+    assert_eq!(after, [1]);
+}
+
+#[test]
+fn a_file_that_is_shorter_than_its_position_is_an_error() {
+    let scratch = Scratch::new("csv-shorter");
+    let path = written(&scratch, &format!("number\n{}", numbered(10..20)));
+    let (_, state) = numbers(&path, (0, 1), None, 5).unwrap();
+    fs::write(&path, "number\n10\n").unwrap();
+    let error = numbers(&path, (0, 1), Some(state), usize::MAX).unwrap_err();
+    let error = error.downcast_ref::<CsvError>().unwrap();
+    assert!(
+        matches!(
+            error,
+            CsvError::Shorter {
+                position: 22,
+                len: 10,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert!(told(error).contains("22 bytes of it had been read at the checkpoint, and it has 10"));
+}
+
+#[test]
+fn lines_are_counted_on_in_errors_of_a_restored_reader() {
+    let scratch = Scratch::new("csv-lines");
+    let path = written(&scratch, "number\n1\n2\n");
+    let (_, state) = numbers(&path, (0, 1), None, 1).unwrap();
+    fs::write(&path, "number\n1\n2\nx\n").unwrap();
+    let error = numbers(&path, (0, 1), Some(state), usize::MAX).unwrap_err();
+    let told = told(error.downcast_ref().unwrap());
+    assert!(told.contains("line 4, column number"), "{told}");
 }

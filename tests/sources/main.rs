@@ -7,6 +7,7 @@ mod feeds;
 mod generators;
 mod legacy;
 mod placed;
+mod positions;
 #[cfg(feature = "csv")]
 #[path = "../scratch/mod.rs"]
 mod scratch;

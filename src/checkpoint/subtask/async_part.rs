@@ -45,6 +45,7 @@ impl RunningPart {
 /// Moves a part out of running (C1); whether that was done here.
 fn end(state: &AtomicU32, to: u32) -> bool {
     // AcqRel: pairs with itself on the other side, and with Acquire in `is_running`.
+    // Acquire: pairs with AcqRel here on the other side; who has lost finds all that was told.
     let moved = state.compare_exchange(RUNNING, to, Ordering::AcqRel, Ordering::Acquire);
     moved.is_ok()
 }

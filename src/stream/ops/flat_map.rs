@@ -6,7 +6,8 @@ use crate::stream::operator::Operator;
 use crate::stream::output::Output;
 
 /// Makes of each value those that an iterator gives; timestamps stay. All of them go out before the
-/// next record is taken, so what one record makes must fit in memory.
+/// next record is taken, so what one record makes must fit in memory. What the function keeps from one
+/// value to the next is not stored in checkpoints.
 #[derive(Clone, Copy, Debug)]
 pub struct FlatMap<F>(pub F);
 

@@ -5,7 +5,8 @@ use crate::stream::element::Record;
 use crate::stream::operator::Operator;
 use crate::stream::output::Output;
 
-/// Makes of each value another one; timestamps stay.
+/// Makes of each value another one; timestamps stay. What the function keeps from one value to the
+/// next is not stored in checkpoints.
 #[derive(Clone, Copy, Debug)]
 pub struct Map<F>(pub F);
 

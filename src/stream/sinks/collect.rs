@@ -1,14 +1,17 @@
 //! All values, in memory.
 
 use crate::letter::{BoxError, Outcome};
-use crate::stream::element::{Record, Watermark};
+use crate::stream::element::{CheckpointId, Record, Watermark};
 use crate::stream::setting::Subtask;
 use crate::stream::sink::{Sink, SinkFactory};
 use crate::sync::{Mutex, PlainArc};
 
 /// A sink that keeps all values in memory, for whoever holds another handle of it. Each subtask shows
-/// its values when it has a few hundred of them, when event time goes on, and at its end; those of one
-/// subtask are in their order.
+/// its values when it has a few hundred of them, when event time goes on, at a checkpoint, and at its
+/// end; those of one subtask are in their order.
+///
+/// What is shown is outside of the job, and stays there when that is restored from a checkpoint: values
+/// of records that came after the checkpoint may be shown a second time, and each is at least once.
 #[derive(Debug)]
 pub struct Collect<T> {
     shown: PlainArc<Mutex<Vec<T>>>,
@@ -82,6 +85,11 @@ impl<T> Sink<T> for Collecting<T> {
     }
 
     fn watermark(&mut self, _watermark: Watermark) -> Outcome {
+        self.show();
+        Ok(())
+    }
+
+    fn prepare_snapshot_pre_barrier(&mut self, _id: CheckpointId) -> Outcome {
         self.show();
         Ok(())
     }

@@ -22,6 +22,9 @@ use std::path::{Path, PathBuf};
 /// all input has ended and was drained. So there is the whole of it under its own name, or what was
 /// there before: a job that fails, is cancelled, or is stopped without a drain leaves the part.
 ///
+/// It takes no part in checkpoints: a job that is restored from one writes the file anew, of the
+/// records that come from then on.
+///
 /// The file is written by the subtask's thread, 64 KiB at a time, and that blocks it for a moment.
 ///
 /// # Errors

@@ -1,8 +1,10 @@
 //! The rows of a file of comma-separated values.
 
+use super::position::Positions;
 use crate::letter::{BoxError, Outcome};
+use crate::stream::checkpointing::OperatorSnapshot;
 use crate::stream::csv_error::CsvError;
-use crate::stream::element::Record;
+use crate::stream::element::{CheckpointId, Record};
 use crate::stream::setting::{Setting, Subtask};
 use crate::stream::source::{Polled, Source, SourceFactory};
 use core::fmt;
@@ -10,7 +12,9 @@ use core::marker::PhantomData;
 use core::task::Waker;
 use csv::{ByteRecord, Reader, ReaderBuilder};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// A source of what `to_record` makes of each row of the file at `path`, without timestamps, whose first
@@ -23,6 +27,9 @@ use std::path::{Path, PathBuf};
 ///
 /// The file is read by the subtask's thread, 64 KiB at a time, and that blocks it: for a moment where
 /// the file is on a disk of its own machine. It is not for pipes or slow networks.
+///
+/// Its position is where the next row begins. When it is restored, the file is read from there on: it
+/// may have grown since, but what was there must be the same.
 ///
 /// # Errors
 /// [`CsvError::File`] where the file cannot be opened. Rows are looked at when the job runs.
@@ -193,6 +200,7 @@ where
             row,
             skip: u64::from(subtask.index),
             between: u64::from(subtask.parallelism) - 1,
+            positions: Positions::new("the rows of a file", subtask),
             waker: Waker::noop().clone(),
             rows: PhantomData,
         })
@@ -209,8 +217,72 @@ pub struct CsvReader<R, F> {
     /// How many rows of other subtasks come before the next of this one.
     skip: u64,
     between: u64,
+    positions: Positions,
     waker: Waker,
     rows: PhantomData<fn() -> R>,
+}
+
+/// Where a reader is.
+#[derive(Serialize, Deserialize)]
+struct RowPosition {
+    /// Where the next row begins.
+    byte: u64,
+    line: u64,
+    row: u64,
+    /// How many rows come before the next one of the subtask.
+    skip: u64,
+}
+
+impl<R, F> CsvReader<R, F> {
+    fn go_to(&mut self, position: &RowPosition) -> Result<(), CsvError> {
+        let failed = |path: &Path, error| CsvError::file(path, "read", error);
+        let file = self.reader.get_mut();
+        let len = match file.metadata() {
+            Ok(found) => found.len(),
+            Err(error) => return Err(failed(&self.path, error)),
+        };
+        if len < position.byte {
+            return Err(CsvError::Shorter {
+                path: self.path.clone(),
+                position: position.byte,
+                len,
+            });
+        }
+        if !is_between_rows(file, position.byte).map_err(|error| failed(&self.path, error))? {
+            return Err(CsvError::NoRow {
+                path: self.path.clone(),
+                position: position.byte,
+            });
+        }
+        let mut begin = csv::Position::new();
+        begin
+            .set_byte(position.byte)
+            .set_line(position.line)
+            .set_record(position.row);
+        self.reader
+            .seek_raw(SeekFrom::Start(position.byte), begin)
+            .map_err(|error| self.failed(error))?;
+        self.skip = position.skip;
+        Ok(())
+    }
+
+    fn failed(&self, error: csv::Error) -> CsvError {
+        let no_names = ByteRecord::new();
+        let names = self.names.as_ref().unwrap_or(&no_names);
+        CsvError::row(&self.path, error, &self.row, names)
+    }
+}
+
+/// Whether what is before a byte of a file, or the byte, ends a row, or the file does. It leaves the file
+/// elsewhere.
+fn is_between_rows(file: &mut File, byte: u64) -> std::io::Result<bool> {
+    let Some(before) = byte.checked_sub(1) else {
+        return Ok(true);
+    };
+    file.seek(SeekFrom::Start(before))?;
+    let mut around = Vec::with_capacity(2);
+    file.take(2).read_to_end(&mut around)?;
+    Ok(around.len() < 2 || around.iter().any(|byte| b"\r\n".contains(byte)))
 }
 
 impl<R, M, F> CsvReader<R, F>
@@ -221,12 +293,6 @@ where
 {
     /// How many rows are read at most for one record.
     const ROWS_MAX: usize = 256;
-
-    fn failed(&self, error: csv::Error) -> CsvError {
-        let no_names = ByteRecord::new();
-        let names = self.names.as_ref().unwrap_or(&no_names);
-        CsvError::row(&self.path, error, &self.row, names)
-    }
 
     /// Reads the next row; whether there is one.
     fn read(&mut self) -> Result<bool, CsvError> {
@@ -259,6 +325,13 @@ where
 
     fn open(&mut self, setting: &Setting) -> Outcome {
         self.waker = setting.waker();
+        if let Some(position) = self.positions.restored(setting)? {
+            let position: RowPosition = position;
+            // Of an empty file not even the names were read.
+            if position.byte > 0 {
+                self.go_to(&position)?;
+            }
+        }
         Ok(())
     }
 
@@ -279,6 +352,16 @@ where
         // Letters come first, and then it goes on.
         self.waker.wake_by_ref();
         Ok(Polled::Pending)
+    }
+
+    fn snapshot(&mut self, _id: CheckpointId) -> Result<OperatorSnapshot, BoxError> {
+        let next = self.reader.position();
+        Ok(self.positions.store(RowPosition {
+            byte: next.byte(),
+            line: next.line(),
+            row: next.record(),
+            skip: self.skip,
+        }))
     }
 }
 

@@ -18,6 +18,11 @@ use std::collections::VecDeque;
 /// ring, and feeders are told so. One that is [stopped](crate::job::JobHandle::stop) takes no more,
 /// but all that was sent.
 ///
+/// A run that fails and starts again goes on with what is in the ring, and with what is sent meanwhile.
+/// There is no position in a ring, though: a checkpoint holds what all records led to that were taken
+/// before it, but those taken after it are not sent again, and are lost with the state that they led
+/// to. Where that must not be, records have to come from where they can be read again.
+///
 /// # Errors
 /// [`CapacityError`] where the capacity is 0 or absurd.
 ///
@@ -46,8 +51,14 @@ pub fn feed<T: Send + 'static>(
     capacity: usize,
 ) -> Result<(Feeder<T>, FeedSource<T>), CapacityError> {
     let (producer, consumer) = mpsc::bounded(capacity)?;
+    let unread = Unread {
+        ring: consumer,
+        taken: VecDeque::with_capacity(BATCH),
+    };
     let source = FeedSource {
-        ring: PlainArc::new(Mutex::new(Some(consumer))),
+        first: home_of(Some(unread)),
+        own: home_of(None),
+        run: None,
     };
     Ok((Feeder { ring: producer }, source))
 }
@@ -127,13 +138,38 @@ impl<T> fmt::Debug for Feeder<T> {
 
 /// The source of what is sent by a [`Feeder`]; [`feed`] makes it.
 pub struct FeedSource<T> {
-    ring: PlainArc<Mutex<Option<mpsc::Consumer<Record<T>>>>>,
+    /// Where the ring is before it is read.
+    first: Home<T>,
+    /// Where it is between two readers that clones of this one have made: who runs a job has one, of
+    /// which each attempt has a clone. With that one it ends.
+    own: Home<T>,
+    /// That of what this is a clone of.
+    run: Option<Home<T>>,
 }
+
+/// Where what is not read is while nobody reads it.
+type Home<T> = PlainArc<Mutex<Option<Unread<T>>>>;
+
+fn home_of<T>(unread: Option<Unread<T>>) -> Home<T> {
+    PlainArc::new(Mutex::new(unread))
+}
+
+/// What is sent and was not read, and who reads it has it.
+struct Unread<T> {
+    ring: mpsc::Consumer<Record<T>>,
+    /// Taken out of the ring.
+    taken: VecDeque<Record<T>>,
+}
+
+/// How many records are taken out of the ring at once.
+const BATCH: usize = 64;
 
 impl<T> Clone for FeedSource<T> {
     fn clone(&self) -> Self {
         Self {
-            ring: PlainArc::clone(&self.ring),
+            first: PlainArc::clone(&self.first),
+            own: home_of(None),
+            run: Some(PlainArc::clone(&self.own)),
         }
     }
 }
@@ -182,10 +218,12 @@ impl<T: Send + 'static> SourceFactory for FeedSource<T> {
             let asked = subtask.parallelism;
             return Err(FeedError::Parallelism { asked }.into());
         }
-        let ring = self.ring.lock().take();
+        let home = self.run.unwrap_or(self.own);
+        let left = home.lock().take();
+        let unread = left.or_else(|| self.first.lock().take());
         Ok(FeedReader {
-            ring: ring.ok_or(FeedError::Used)?,
-            taken: VecDeque::with_capacity(FeedReader::<T>::BATCH),
+            unread: Some(unread.ok_or(FeedError::Used)?),
+            home,
             waker: Waker::noop().clone(),
         })
     }
@@ -193,14 +231,19 @@ impl<T: Send + 'static> SourceFactory for FeedSource<T> {
 
 /// See [`FeedSource`].
 pub struct FeedReader<T> {
-    ring: mpsc::Consumer<Record<T>>,
-    taken: VecDeque<Record<T>>,
+    /// `None` at its end.
+    unread: Option<Unread<T>>,
+    /// Where it goes when the task ends before: another attempt may go on with it.
+    home: Home<T>,
     waker: Waker,
 }
 
-impl<T> FeedReader<T> {
-    /// How many records are taken out of the ring at once.
-    const BATCH: usize = 64;
+impl<T> Drop for FeedReader<T> {
+    fn drop(&mut self) {
+        if let Some(unread) = self.unread.take() {
+            *self.home.lock() = Some(unread);
+        }
+    }
 }
 
 impl<T> Source for FeedReader<T> {
@@ -208,30 +251,42 @@ impl<T> Source for FeedReader<T> {
 
     fn open(&mut self, setting: &Setting) -> Outcome {
         self.waker = setting.waker();
+        if setting.is_restored_finished() {
+            // Its end had come: feeders are told so.
+            self.unread = None;
+        }
         Ok(())
     }
 
     #[inline]
     fn poll(&mut self) -> Result<Polled<T>, BoxError> {
+        let Some(Unread { ring, taken }) = &mut self.unread else {
+            return Ok(Polled::End);
+        };
         loop {
-            if let Some(record) = self.taken.pop_front() {
+            if let Some(record) = taken.pop_front() {
                 return Ok(Polled::Record(record));
             }
-            if self.ring.drain_to(&mut self.taken, Self::BATCH) > 0 {
+            if ring.drain_to(taken, BATCH) > 0 {
                 continue;
             }
             // It is woken only where it announces here that it sleeps.
             let mut cx = Context::from_waker(&self.waker);
-            match self.ring.poll_letters(&mut cx) {
+            match ring.poll_letters(&mut cx) {
                 Poll::Ready(Ok(())) => {}
-                Poll::Ready(Err(Closed(()))) => return Ok(Polled::End),
+                Poll::Ready(Err(Closed(()))) => {
+                    self.unread = None;
+                    return Ok(Polled::End);
+                }
                 Poll::Pending => return Ok(Polled::Pending),
             }
         }
     }
 
     fn stop(&mut self, _mode: StopMode) -> Stopping {
-        self.ring.quiesce();
+        if let Some(unread) = &mut self.unread {
+            unread.ring.quiesce();
+        }
         Stopping::WhenItEnds
     }
 }

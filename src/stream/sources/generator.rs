@@ -1,7 +1,9 @@
 //! Values that are made of their number, as fast as they are asked for or at a rate.
 
+use super::position::Positions;
 use crate::letter::{BoxError, Outcome};
-use crate::stream::element::Record;
+use crate::stream::checkpointing::OperatorSnapshot;
+use crate::stream::element::{CheckpointId, Record};
 use crate::stream::setting::{Setting, Subtask};
 use crate::stream::source::{Polled, Source, SourceFactory};
 use core::fmt;
@@ -12,6 +14,9 @@ use core::time::Duration;
 ///
 /// With several subtasks, each makes the values whose number is its own, modulo how many there are.
 /// So the values are the same, and so is the rate of all subtasks together, whatever the parallelism.
+///
+/// Its position is the number of the next value. When it is restored, that one is due at once, and its
+/// rate holds from then on.
 ///
 /// ```
 /// use mailring::job::Job;
@@ -180,10 +185,12 @@ where
             next: u64::from(subtask.index),
             step: u64::from(subtask.parallelism),
             count: self.count,
+            positions: Positions::new(KIND, subtask),
             due: if self.rate.is_some() { 0 } else { u64::MAX },
             schedule: self.rate.map(|rate| Schedule {
                 rate,
                 behind_max: self.behind_max,
+                first: 0,
                 begun_ns: 0,
                 start_ms: 0,
                 setting: None,
@@ -202,6 +209,9 @@ impl<F> fmt::Debug for Generator<F> {
     }
 }
 
+/// What it has positions of.
+const KIND: &str = "the values of a generator";
+
 /// See [`Generator`].
 #[derive(Debug)]
 pub struct GeneratorSource<F> {
@@ -210,6 +220,7 @@ pub struct GeneratorSource<F> {
     next: u64,
     step: u64,
     count: u64,
+    positions: Positions,
     /// Values whose number is lower are due, as far as is known.
     due: u64,
     schedule: Option<Schedule>,
@@ -219,8 +230,10 @@ pub struct GeneratorSource<F> {
 struct Schedule {
     rate: Rate,
     behind_max: u64,
-    /// When the first record was due, in nanoseconds since the job was started; later, where it is too
-    /// far behind.
+    /// The number of a value.
+    first: u64,
+    /// When that one was due, in nanoseconds since the job was started; later, where it is too far
+    /// behind.
     begun_ns: u64,
     /// When the job was started, in milliseconds since 1970-01-01 00:00.
     start_ms: i64,
@@ -242,15 +255,17 @@ impl Schedule {
             return 0;
         };
         let now_ns = setting.since_start_ns();
-        let mut due = self.rate.due_after(now_ns.saturating_sub(self.begun_ns));
+        let since_ns = now_ns.saturating_sub(self.begun_ns);
+        let mut due = self.first.saturating_add(self.rate.due_after(since_ns));
         let behind = due.saturating_sub(next);
         if behind > self.behind_max {
             // As if it had begun when just this much were due now.
             due = next.saturating_add(self.behind_max.max(1));
-            self.begun_ns = now_ns.saturating_sub(self.rate.due_ns(due - 1));
+            (self.first, self.begun_ns) = (due - 1, now_ns);
         }
         if due <= next {
-            let due_ns = self.begun_ns.saturating_add(self.rate.due_ns(next));
+            let wait_ns = self.rate.due_ns(next.saturating_sub(self.first));
+            let due_ns = self.begun_ns.saturating_add(wait_ns);
             let due_ms = i64::try_from(due_ns.div_ceil(1_000_000)).unwrap_or(i64::MAX);
             setting.wake_at(self.start_ms.saturating_add(due_ms));
         }
@@ -262,7 +277,11 @@ impl<T, F: FnMut(u64) -> T> Source for GeneratorSource<F> {
     type Out = T;
 
     fn open(&mut self, setting: &Setting) -> Outcome {
+        let restored = self.positions.restored(setting)?;
+        self.next = restored.unwrap_or(self.next);
         if let Some(schedule) = &mut self.schedule {
+            // Without a checkpoint, all subtasks' values are due in turn.
+            schedule.first = restored.unwrap_or(0);
             schedule.open(setting);
         }
         Ok(())
@@ -284,5 +303,9 @@ impl<T, F: FnMut(u64) -> T> Source for GeneratorSource<F> {
         let value = (self.value)(self.next);
         self.next = self.next.saturating_add(self.step);
         Ok(Polled::Record(Record::new(value)))
+    }
+
+    fn snapshot(&mut self, _id: CheckpointId) -> Result<OperatorSnapshot, BoxError> {
+        Ok(self.positions.store(self.next))
     }
 }

@@ -6,6 +6,7 @@ mod feed;
 mod from_iter;
 mod generator;
 mod legacy;
+mod position;
 
 #[cfg(feature = "csv")]
 pub use csv::{CsvReader, CsvSource, FromRow, csv_source};
@@ -15,3 +16,4 @@ pub use generator::{Generator, GeneratorSource, RateError};
 pub use legacy::{
     HoldTooLong, LegacyReader, LegacySource, SourceContext, SourceFunction, SourceHold,
 };
+pub use position::PositionError;

@@ -8,16 +8,20 @@
 //!     and no more wait for the task than the capacity and one hold's elements.
 //! Y4. The function is cancelled at most once, and nothing waits for room after that. The source is
 //!     closed when the loop has ended, not before.
+//! Y5. A checkpoint is where the state was when the task first came to ask for the lock: the elements
+//!     that belong to that state are polled before it, and no others.
 
 mod context;
 mod outbox;
 
 pub use context::{HoldTooLong, SourceContext, SourceHold};
 
+use super::position::Positions;
 use crate::letter::{BoxError, Outcome};
 use crate::processor::Failure;
 use crate::ring::mpsc;
-use crate::stream::element::StopMode;
+use crate::stream::checkpointing::OperatorSnapshot;
+use crate::stream::element::{CheckpointId, StopMode};
 use crate::stream::setting::{Setting, Subtask};
 use crate::stream::source::{Polled, Source, SourceFactory, Stopping};
 use crate::sync::PlainArc;
@@ -25,6 +29,8 @@ use crate::task::LoopThread;
 use crate::wait::Handoff;
 use core::fmt;
 use outbox::{Next, Outbox};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A source with a loop of its own.
@@ -73,11 +79,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub trait SourceFunction: Send + Sync + 'static {
     /// What its records are of.
     type Out: Send + 'static;
-    /// What it changes as it emits: whoever looks at it from outside, as a snapshot does, finds it
+    /// What it changes as it emits: whoever looks at it from outside, as a checkpoint does, finds it
     /// together with just those elements that belong to it.
-    type State: Send + 'static;
+    type State: Serialize + DeserializeOwned + Send + 'static;
 
-    /// The state that it begins with.
+    /// The state that it begins with, unless it is restored from a checkpoint: then it begins with
+    /// the state of that.
     fn initial_state(&self, subtask: &Subtask) -> Self::State;
 
     /// The loop, on a thread of its own. It emits under [`SourceContext::lock`], and is to end soon
@@ -98,6 +105,8 @@ pub trait SourceFunction: Send + Sync + 'static {
 ///
 /// Each of its subtasks has a task thread of its own besides the loop's, which are none of the
 /// engine's: so it may wait for the loop's end. Operators chained to it run on that thread.
+///
+/// A checkpoint waits for its turn to have the loop's lock, and stores the state as it is then.
 ///
 /// There is nothing that interrupts a loop. One that goes on after it was cancelled keeps its task, and
 /// so its job, from ending.
@@ -140,6 +149,8 @@ impl<F: SourceFunction + Clone> SourceFactory for LegacySource<F> {
             capacity: self.capacity,
             running: None,
             taken: Vec::new().into_iter(),
+            positions: Positions::new("the state of a loop", subtask),
+            mark: None,
             is_canceled: false,
         })
     }
@@ -154,8 +165,22 @@ pub struct LegacyReader<F: SourceFunction> {
     running: Option<Running<F::Out>>,
     /// Elements that were taken out and not given on.
     taken: std::vec::IntoIter<Polled<F::Out>>,
+    positions: Positions,
+    /// The checkpoint that was asked for last.
+    mark: Option<Mark>,
     /// Or there is nothing to cancel any more.
     is_canceled: bool,
+}
+
+/// Where a checkpoint is (Y5).
+struct Mark {
+    id: CheckpointId,
+    /// The encoded state, or why there is none.
+    state: Result<Vec<u8>, BoxError>,
+    /// How many elements that belong to the state are still to be polled.
+    left: usize,
+    /// The task has come to it.
+    is_reached: bool,
 }
 
 /// A loop that was started.
@@ -177,6 +202,33 @@ impl<F: SourceFunction> LegacyReader<F> {
         (f(&mut state), self.taken.len() + staged)
     }
 
+    fn mark(&mut self, id: CheckpointId) -> Mark {
+        let positions = self.positions;
+        let (state, left) = self.with_state(|state| positions.encode(state));
+        Mark {
+            id,
+            state,
+            left,
+            is_reached: left == 0,
+        }
+    }
+
+    /// One more element is given, if it may be (Y5).
+    fn pass_mark(&mut self) -> bool {
+        match &mut self.mark {
+            None => true,
+            Some(mark) if mark.is_reached => {
+                self.mark = None;
+                true
+            }
+            Some(mark) if mark.left > 0 => {
+                mark.left -= 1;
+                true
+            }
+            Some(_) => false,
+        }
+    }
+
     /// Y4.
     fn cancel(&mut self) {
         if !core::mem::replace(&mut self.is_canceled, true) {
@@ -190,6 +242,12 @@ impl<F: SourceFunction> Source for LegacyReader<F> {
 
     fn open(&mut self, setting: &Setting) -> Outcome {
         let subtask = setting.subtask();
+        if setting.is_restored_finished() {
+            return Ok(());
+        }
+        if let Some(state) = self.positions.restored(setting)? {
+            *self.state.lock() = state;
+        }
         let name = format!("{}/{}/{}", subtask.job, subtask.vertex, subtask.index);
         let (room, told) = mpsc::bounded(1)?;
         let outbox = Outbox::new(self.capacity, setting.waker(), room);
@@ -212,6 +270,9 @@ impl<F: SourceFunction> Source for LegacyReader<F> {
 
     #[inline]
     fn poll(&mut self) -> Result<Polled<F::Out>, BoxError> {
+        if self.mark.is_some() && !self.pass_mark() {
+            return Ok(Polled::Pending);
+        }
         loop {
             if let Some(element) = self.taken.next() {
                 return Ok(element);
@@ -233,6 +294,27 @@ impl<F: SourceFunction> Source for LegacyReader<F> {
             self.cancel();
         }
         Stopping::WhenItEnds
+    }
+
+    fn reach_checkpoint(&mut self, id: CheckpointId) -> Result<bool, BoxError> {
+        let mark = match self.mark.take() {
+            Some(mark) if mark.id == id => Mark {
+                is_reached: mark.left == 0,
+                ..mark
+            },
+            _ => self.mark(id),
+        };
+        Ok(self.mark.insert(mark).is_reached)
+    }
+
+    fn snapshot(&mut self, id: CheckpointId) -> Result<OperatorSnapshot, BoxError> {
+        let mark = match self.mark.take() {
+            Some(mark) if mark.id == id => mark,
+            // The loop has ended, or nothing is polled before this.
+            _ => self.mark(id),
+        };
+        debug_assert_eq!(mark.left, 0, "the place of checkpoint {id} was come to");
+        Ok(OperatorSnapshot::operator(move || mark.state))
     }
 
     fn close(&mut self) -> Outcome {
