@@ -133,8 +133,9 @@ impl CheckpointCoordinator {
     /// run's is none of this one's business.
     fn is_nobodys(&self, useless: Useless, acknowledge: &Acknowledge) -> bool {
         let id = acknowledge.id;
-        let is_kept = self.ended.get(id) == Some(Ended::Kept)
-            || self.store.iter().any(|checkpoint| checkpoint.id == id);
+        let is_kept = self.tasks.knows(acknowledge.subtask)
+            && (self.ended.get(id) == Some(Ended::Kept)
+                || self.store.iter().any(|checkpoint| checkpoint.id == id));
         let is_pending = self.pending.contains_key(&id);
         match useless {
             Useless::Duplicate => false,

@@ -60,6 +60,12 @@ impl TaskStatuses {
         }
     }
 
+    /// Whether it is of the job.
+    pub(super) fn knows(&self, subtask: SubtaskId) -> bool {
+        let vertex = self.statuses.get(subtask.vertex as usize);
+        vertex.is_some_and(|of| of.len() > subtask.index as usize)
+    }
+
     /// One that is not of the job has failed.
     pub(super) fn get(&self, subtask: SubtaskId) -> SubtaskStatus {
         let vertex = self.statuses.get(subtask.vertex as usize);

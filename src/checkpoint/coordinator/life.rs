@@ -224,18 +224,14 @@ impl CheckpointCoordinator {
 
     /// Asks for the checkpoint that tasks wait for before they finish, if it is time.
     pub(super) fn request_final(&mut self, now_ns: u64) {
-        let is_due = match self.schedule.final_checkpoint {
-            FinalCheckpoint::Unrequested => true,
-            FinalCheckpoint::RetryAt(retry_ns) => retry_ns <= now_ns,
-            FinalCheckpoint::Requested(_) | FinalCheckpoint::Completed => false,
-        };
+        self.schedule.end_retry_pause(now_ns);
         let is_on_its_way = || {
             let mut pending = self.pending.values();
             pending.any(|pending| {
                 !pending.is_savepoint() && (pending.is_triggering() || pending.is_final)
             })
         };
-        if is_due
+        if self.schedule.final_checkpoint == FinalCheckpoint::Unrequested
             && self.activity == Activity::Running
             && self.settings.after_tasks_finish
             && self.tasks.have_sources_ended(&self.job.topology)

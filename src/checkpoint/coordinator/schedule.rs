@@ -8,7 +8,7 @@ const FINAL_RETRY_MOST_NS: u64 = 1_000_000_000;
 /// The checkpoint that tasks wait for before they finish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FinalCheckpoint {
-    /// Nobody has asked for it.
+    /// Nobody has asked for it, or it is on its way.
     Unrequested,
     /// It waits to be begun; the number is the request's.
     Requested(u64),
@@ -90,6 +90,14 @@ impl Schedule {
         if self.final_checkpoint != FinalCheckpoint::Completed {
             let retry_ns = now_ns.saturating_add(self.retry_ns);
             self.final_checkpoint = FinalCheckpoint::RetryAt(retry_ns);
+        }
+    }
+
+    /// The final one can be asked for again, if it is time.
+    pub(super) fn end_retry_pause(&mut self, now_ns: u64) {
+        if matches!(self.final_checkpoint, FinalCheckpoint::RetryAt(retry_ns) if retry_ns <= now_ns)
+        {
+            self.final_checkpoint = FinalCheckpoint::Unrequested;
         }
     }
 

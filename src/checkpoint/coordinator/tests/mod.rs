@@ -1,3 +1,12 @@
 //! The coordinator on a time that tests set: scenarios by number, and random inputs against what must
 //! always hold.
 
+mod attempts;
+mod ends;
+mod failures;
+mod random;
+mod requests;
+mod rig;
+mod stages;
+mod telling;
+mod world;
