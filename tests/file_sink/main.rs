@@ -1,0 +1,13 @@
+//! The sink into files in which each record is once: driven by hand, with crashes at every point.
+#![cfg(feature = "checkpoint")]
+
+mod commits;
+#[cfg(feature = "csv")]
+mod csv;
+mod kit;
+mod leftovers;
+mod random;
+mod refusals;
+#[path = "../scratch/mod.rs"]
+mod scratch;
+mod world;
