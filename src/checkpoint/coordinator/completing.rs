@@ -7,7 +7,6 @@ use super::pending::{PendingCheckpoint, Stage};
 use super::report::{CheckpointStatus, CheckpointSummary};
 use super::schedule::FinalCheckpoint;
 use super::state_machine::{Activity, CheckpointCoordinator};
-use super::topology::SubtaskStatus;
 use crate::checkpoint::completed::CompletedCheckpoint;
 use crate::checkpoint::failure_reason::CheckpointFailureReason;
 use crate::checkpoint::message::ToSubtask;
@@ -164,10 +163,10 @@ impl CheckpointCoordinator {
         }
     }
 
-    /// Tells those that a checkpoint is committed to, and that have not finished meanwhile.
+    /// Tells those that a checkpoint is committed to, and that are still there.
     pub(super) fn tell_all(&mut self, pending: &PendingCheckpoint, message: ToSubtask) {
         for &subtask in &pending.plan.to_commit_to {
-            if self.tasks.get(subtask) != SubtaskStatus::Finished {
+            if self.tasks.get(subtask).takes_part() {
                 self.effects.push(Effect::Tell { subtask, message });
             }
         }

@@ -344,6 +344,11 @@ impl World {
         }
     }
 
+    /// Whether checkpoints go on once tasks have finished.
+    pub(super) const fn goes_on(&self) -> bool {
+        self.settings.after_tasks_finish
+    }
+
     pub(super) const fn ms(by: u16) -> u64 {
         by as u64 * MS
     }
