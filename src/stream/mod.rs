@@ -87,8 +87,8 @@ pub use source_harness::SourceHarness;
 pub use sources::{CsvReader, CsvSource, FromRow, csv_source};
 pub use sources::{
     FeedError, FeedReader, FeedSource, Feeder, FromIter, Generator, GeneratorSource, HoldTooLong,
-    IterSource, LegacyReader, LegacySource, PositionError, RateError, SourceContext,
-    SourceFunction, SourceHold, feed,
+    IterSource, LegacyReader, LegacySource, Paced, PacedSource, PositionError, RateError,
+    SourceContext, SourceFunction, SourceHold, feed,
 };
 pub use state::{
     AggregatingState, CurrentKey, ForeignKey, FrozenGroup, KeyedSnapshot, KeyedStates, ListState,

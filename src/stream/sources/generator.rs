@@ -1,6 +1,7 @@
 //! Values that are made of their number, as fast as they are asked for or at a rate.
 
 use super::position::Positions;
+use super::rate::{Rate, RateError, Schedule};
 use crate::letter::{BoxError, Outcome};
 use crate::stream::checkpointing::OperatorSnapshot;
 use crate::stream::element::{CheckpointId, Record};
@@ -40,67 +41,7 @@ pub struct Generator<F> {
     behind_max: u64,
 }
 
-/// So many records in so many nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Rate {
-    records: u64,
-    per_ns: u64,
-}
-
-impl Rate {
-    /// When record number `index` is due, in nanoseconds, rounded up.
-    fn due_ns(self, index: u64) -> u64 {
-        let due = u128::from(index) * u128::from(self.per_ns);
-        u64::try_from(due.div_ceil(u128::from(self.records))).unwrap_or(u64::MAX)
-    }
-
-    /// How many records are due after `ns` nanoseconds: the first one is at once.
-    fn due_after(self, ns: u64) -> u64 {
-        let due = u128::from(ns) * u128::from(self.records) / u128::from(self.per_ns);
-        u64::try_from(due).map_or(u64::MAX, |due| due.saturating_add(1))
-    }
-}
-
-/// A generator cannot have such a rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum RateError {
-    /// So many records at once.
-    Records {
-        /// How many were asked for.
-        asked: u64,
-    },
-    /// In such a time.
-    Per {
-        /// What was asked for.
-        asked: Duration,
-    },
-}
-
-impl fmt::Display for RateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Records { asked } => write!(
-                f,
-                "a generator cannot make {asked} records in a time: 1 to {} are allowed",
-                Generator::<()>::RECORDS_MAX
-            ),
-            Self::Per { asked } => write!(
-                f,
-                "a generator's rate cannot be for a time of {asked:?}: 1 ns to {:?} are allowed",
-                Generator::<()>::PER_MAX
-            ),
-        }
-    }
-}
-
-impl core::error::Error for RateError {}
-
 impl<F> Generator<F> {
-    const RECORDS_MAX: u64 = 1_000_000_000_000;
-    /// A year and a day.
-    const PER_MAX: Duration = Duration::from_secs(366 * 24 * 60 * 60);
-
     /// A source of the values that `value` makes of 0, 1, 2 and so on.
     ///
     /// `value` is called on a task's thread: it must neither block nor take long.
@@ -143,15 +84,7 @@ impl<F> Generator<F> {
     /// [`RateError`], unless there is at least one record, and at most a million millions, in a
     /// nanosecond at least and a year at most.
     pub fn rate(self, records: u64, per: Duration) -> Result<Self, RateError> {
-        if !(1..=Self::RECORDS_MAX).contains(&records) {
-            return Err(RateError::Records { asked: records });
-        }
-        let asked = per;
-        let per_ns = u64::try_from(per.as_nanos()).unwrap_or(0);
-        if per_ns == 0 || per > Self::PER_MAX {
-            return Err(RateError::Per { asked });
-        }
-        let rate = Some(Rate { records, per_ns });
+        let rate = Some(Rate::new(records, per)?);
         Ok(Self {
             rate,
             behind_max: records,
@@ -187,14 +120,7 @@ where
             count: self.count,
             positions: Positions::new(KIND, subtask),
             due: if self.rate.is_some() { 0 } else { u64::MAX },
-            schedule: self.rate.map(|rate| Schedule {
-                rate,
-                behind_max: self.behind_max,
-                first: 0,
-                begun_ns: 0,
-                start_ms: 0,
-                setting: None,
-            }),
+            schedule: self.rate.map(|rate| Schedule::new(rate, self.behind_max)),
         })
     }
 }
@@ -226,53 +152,6 @@ pub struct GeneratorSource<F> {
     schedule: Option<Schedule>,
 }
 
-#[derive(Debug)]
-struct Schedule {
-    rate: Rate,
-    behind_max: u64,
-    /// The number of a value.
-    first: u64,
-    /// When that one was due, in nanoseconds since the job was started; later, where it is too far
-    /// behind.
-    begun_ns: u64,
-    /// When the job was started, in milliseconds since 1970-01-01 00:00.
-    start_ms: i64,
-    setting: Option<Setting>,
-}
-
-impl Schedule {
-    fn open(&mut self, setting: &Setting) {
-        // In this order: a moment that is computed of both is never too early.
-        self.begun_ns = setting.since_start_ns();
-        let since_ms = i64::try_from(self.begun_ns / 1_000_000).unwrap_or(i64::MAX);
-        self.start_ms = setting.now_ms().saturating_sub(since_ms);
-        self.setting = Some(setting.clone());
-    }
-
-    /// Values whose number is lower are due; has the task called when number `next` is.
-    fn look(&mut self, next: u64) -> u64 {
-        let Some(setting) = &self.setting else {
-            return 0;
-        };
-        let now_ns = setting.since_start_ns();
-        let since_ns = now_ns.saturating_sub(self.begun_ns);
-        let mut due = self.first.saturating_add(self.rate.due_after(since_ns));
-        let behind = due.saturating_sub(next);
-        if behind > self.behind_max {
-            // As if it had begun when just this much were due now.
-            due = next.saturating_add(self.behind_max.max(1));
-            (self.first, self.begun_ns) = (due - 1, now_ns);
-        }
-        if due <= next {
-            let wait_ns = self.rate.due_ns(next.saturating_sub(self.first));
-            let due_ns = self.begun_ns.saturating_add(wait_ns);
-            let due_ms = i64::try_from(due_ns.div_ceil(1_000_000)).unwrap_or(i64::MAX);
-            setting.wake_at(self.start_ms.saturating_add(due_ms));
-        }
-        due
-    }
-}
-
 impl<T, F: FnMut(u64) -> T> Source for GeneratorSource<F> {
     type Out = T;
 
@@ -281,8 +160,7 @@ impl<T, F: FnMut(u64) -> T> Source for GeneratorSource<F> {
         self.next = restored.unwrap_or(self.next);
         if let Some(schedule) = &mut self.schedule {
             // Without a checkpoint, all subtasks' values are due in turn.
-            schedule.first = restored.unwrap_or(0);
-            schedule.open(setting);
+            schedule.open(setting, restored.unwrap_or(0));
         }
         Ok(())
     }
