@@ -113,12 +113,15 @@ impl Hub {
     /// more to be waited for.
     pub(super) fn has_ended(&self, life: &Life, outcome: Outcome) {
         let state = outcome.state;
-        let is_ending = self.ending.lock().add(outcome);
-        {
+        self.ending.lock().add(outcome);
+        // A shutdown closes the engine before it begins: one that finds the task here, and so waits for
+        // it, has done so, also where it began after the lines above.
+        let is_ending = {
             let mut tasks = self.tasks.lock();
             tasks.ended.add(state);
             tasks.live.remove(&life.id);
-        }
+            tasks.closed
+        };
         if is_ending {
             self.steward.unpark();
         }

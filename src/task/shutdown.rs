@@ -234,14 +234,10 @@ impl Ending {
         }
     }
 
-    /// Keeps how a task ended; whether it is of any interest.
-    pub(super) fn add(&mut self, outcome: Outcome) -> bool {
-        match self {
-            Self::Begun { report, .. } => {
-                report.outcomes.push(outcome);
-                true
-            }
-            Self::No { .. } | Self::Done(_) => false,
+    /// Keeps how a task ended, where that is of interest.
+    pub(super) fn add(&mut self, outcome: Outcome) {
+        if let Self::Begun { report, .. } = self {
+            report.outcomes.push(outcome);
         }
     }
 
