@@ -118,7 +118,7 @@ fn a_rate_that_is_none_is_an_error_that_says_what_is_allowed() {
     assert_eq!(error, RateError::Records { asked: 0 });
     assert_eq!(
         error.to_string(),
-        "a generator cannot make 0 records in a time: 1 to 1000000000000 are allowed"
+        "a source cannot make 0 records in a time: 1 to 1000000000000 are allowed"
     );
     for per in [Duration::ZERO, Duration::MAX] {
         let error = generator().rate(1, per).unwrap_err();
