@@ -2,7 +2,8 @@
 //!
 //! A1. At most one checkpoint is pending, and it is the newest that was heard of. One that is not
 //!     pending and not newer is over: its barriers do no more than have their channels resumed, and
-//!     that a barrier will not come is no news.
+//!     that a barrier will not come is no news. Where none is pending, the newest is the last that
+//!     has ended.
 //! A2. A channel is blocked only while a checkpoint is pending whose barrier came by it; by then it
 //!     has not ended.
 //! A3. A checkpoint is pending only while it lacks the barrier of a channel that has not ended. A
@@ -186,6 +187,7 @@ impl SingleCheckpointBarrierHandler {
 
     fn check(&self) {
         let BarrierState::CollectingBarriers(alignment) = &self.state else {
+            debug_assert!(self.latest == self.last.id(), "A1");
             return;
         };
         debug_assert!(self.latest == Some(alignment.id()), "A1");
@@ -300,9 +302,7 @@ impl CheckpointBarrierHandler for SingleCheckpointBarrierHandler {
 
     fn alignment_ns(&self, now_ns: u64) -> u64 {
         match &self.state {
-            BarrierState::WaitingForFirstBarrier => {
-                self.latest.map_or(0, |id| self.last.alignment_ns(id))
-            }
+            BarrierState::WaitingForFirstBarrier => self.last.alignment_ns(),
             BarrierState::CollectingBarriers(alignment) => {
                 now_ns.saturating_sub(alignment.first.at_ns)
             }

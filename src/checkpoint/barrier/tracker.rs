@@ -3,7 +3,8 @@
 //! T1. Pending checkpoints stand in the order of their ids, at most 50; the oldest give way to newer
 //!     ones, and nobody is told.
 //! T2. A checkpoint that is not pending and not newer than all that were heard of is over: its
-//!     barriers, and that they will not come, mean nothing any more.
+//!     barriers, and that they will not come, mean nothing any more. So the newest that was heard of
+//!     is the last pending one, or, where none is pending, the last that has ended.
 //! T3. A checkpoint is pending only while it lacks the barrier of a channel that has not ended. A
 //!     channel counts once, however often its barrier comes, and whether its end comes too.
 //! T4. When a checkpoint is triggered, all older ones are over, and nobody is told: they are
@@ -33,7 +34,7 @@ impl BarrierCount {
         self.first.barrier.id
     }
 
-    const fn is_complete(&self) -> bool {
+    fn is_complete(&self) -> bool {
         self.received.len() >= self.target
     }
 }
@@ -149,7 +150,7 @@ impl CheckpointBarrierTracker {
         debug_assert!(ids.is_sorted_by(|before, id| before < id), "T1");
         debug_assert!(self.pending.len() <= Self::PENDING_MAX, "T1");
         let newest = self.pending.back().map(BarrierCount::id);
-        debug_assert!(newest <= self.latest, "T2");
+        debug_assert!(newest.or(self.last.id()) == self.latest, "T2");
         debug_assert!(!self.pending.iter().any(BarrierCount::is_complete), "T3");
     }
 }
@@ -202,6 +203,7 @@ impl CheckpointBarrierHandler for CheckpointBarrierTracker {
                     let reason = AbortReason::InputEndOfStream;
                     effects.push(self.last.abort(count.id(), reason));
                 }
+                self.check();
             }
         }
         effects
@@ -250,12 +252,9 @@ impl CheckpointBarrierHandler for CheckpointBarrierTracker {
     }
 
     fn alignment_ns(&self, now_ns: u64) -> u64 {
-        let Some(latest) = self.latest else {
-            return 0;
-        };
         match self.pending.back() {
-            Some(count) if count.id() == latest => now_ns.saturating_sub(count.first.at_ns),
-            _ => self.last.alignment_ns(latest),
+            Some(newest) => now_ns.saturating_sub(newest.first.at_ns),
+            None => self.last.alignment_ns(),
         }
     }
 }

@@ -53,12 +53,17 @@ impl LastVerdict {
         Some(BarrierEffect::Abort { id, reason })
     }
 
-    /// How long the barriers of `id` were aligned, if that was the last and was triggered; else 0.
-    pub(super) fn alignment_ns(&self, id: CheckpointId) -> u64 {
+    /// How long the barriers of the last one were aligned; 0 if it was aborted.
+    pub(super) const fn alignment_ns(&self) -> u64 {
         match self.0 {
-            Some((last, Verdict::Triggered { alignment_ns })) if last == id => alignment_ns,
+            Some((_, Verdict::Triggered { alignment_ns })) => alignment_ns,
             _ => 0,
         }
+    }
+
+    /// Which one has ended last.
+    pub(super) fn id(&self) -> Option<CheckpointId> {
+        self.0.map(|(id, _)| id)
     }
 
     fn set(&mut self, id: CheckpointId, verdict: Verdict) {

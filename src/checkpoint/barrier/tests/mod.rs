@@ -2,6 +2,7 @@
 
 mod aligned;
 mod cancellation;
+mod cut;
 mod ended;
 mod metrics;
 mod models;

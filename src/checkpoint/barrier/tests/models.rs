@@ -310,9 +310,9 @@ impl Model for TrackerModel {
             }
             Input::Pause(ms) => self.times.now_ms += ms,
         }
-        let verdicts = effects.iter().copied();
-        let verdicts = verdicts.filter(|effect| !matches!(effect, Effect::Resume(_)));
-        self.last = verdicts.last().or(self.last);
+        let mut latest = effects.iter().rev();
+        let verdict = latest.find(|effect| !matches!(effect, Effect::Resume(_)));
+        self.last = verdict.copied().or(self.last);
         effects
     }
 
