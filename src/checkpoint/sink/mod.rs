@@ -11,6 +11,8 @@ mod file_writer;
 mod names;
 mod staged_file;
 mod staging;
+#[cfg(test)]
+mod tests;
 mod transaction;
 mod two_phase_commit;
 
