@@ -5,7 +5,10 @@
 //! bound; a departure that comes later than that is counted apart. None is lost: windows and late ones
 //! together are all departures, whatever the parallelism.
 
+mod departures;
+
 use clap::Parser;
+use departures::{Airport, Departure, text_of, to_departure};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mailring::job::{Job, JobHandle};
 use mailring::stream::{
@@ -13,18 +16,14 @@ use mailring::stream::{
     csv_source,
 };
 use mailring::task::{Engine, Shutdown};
-use serde::{Deserialize, Serialize};
 use std::error::Error;
-use std::fmt;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
-use time::{Date, Month};
 
 const HOURS_SHOWN: usize = 8;
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-const MS_PER_MINUTE: i64 = 60_000;
 
 /// Adds up departures and their delays, by hour and airport.
 #[derive(Parser)]
@@ -40,62 +39,6 @@ struct Options {
     bound: u32,
 }
 
-/// What is read of a row.
-#[derive(Deserialize)]
-struct Row {
-    year: i32,
-    month: u8,
-    day: u8,
-    /// Empty for a cancelled flight.
-    dep_time: Option<u16>,
-    sched_dep_time: u16,
-    dep_delay: Option<i64>,
-    origin: String,
-}
-
-/// The three letters of an airport: a key that is copied without an allocation.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-struct Airport([u8; 3]);
-
-impl Airport {
-    fn of(letters: &str) -> Result<Self, String> {
-        let three = letters.as_bytes().try_into().ok();
-        let three = three.filter(|three: &[u8; 3]| three.is_ascii());
-        let airport = three.map(Self);
-        airport.ok_or_else(|| format!("\"{letters}\" is no airport: one has three letters"))
-    }
-}
-
-impl fmt::Display for Airport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&String::from_utf8_lossy(&self.0))
-    }
-}
-
-#[derive(Clone)]
-struct Departure {
-    origin: Airport,
-    departed_at_ms: i64,
-    delay_minutes: i64,
-}
-
-/// The departure that a row tells of; nothing for a cancelled flight.
-fn to_departure(row: Row) -> Result<Option<Departure>, Box<dyn Error + Send + Sync>> {
-    if row.dep_time.is_none() {
-        return Ok(None);
-    }
-    let delay_minutes = row.dep_delay.ok_or("a departure without a delay")?;
-    let epoch = Date::from_calendar_date(1970, Month::January, 1)?;
-    let date = Date::from_calendar_date(row.year, Month::try_from(row.month)?, row.day)?;
-    let hhmm = i64::from(row.sched_dep_time);
-    let minute = (date - epoch).whole_days() * 24 * 60 + hhmm / 100 * 60 + hhmm % 100;
-    Ok(Some(Departure {
-        origin: Airport::of(&row.origin)?,
-        departed_at_ms: (minute + delay_minutes) * MS_PER_MINUTE,
-        delay_minutes,
-    }))
-}
-
 fn main() -> ExitCode {
     match run(&Options::parse()) {
         Ok(()) => ExitCode::SUCCESS,
@@ -107,8 +50,7 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let inside = Path::new("examples/data/flights-2013-01.csv");
-    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join(inside);
+    let default = departures::january();
     let file = options.file.as_ref().unwrap_or(&default);
 
     let engine = Engine::builder().name("flights").build()?;
@@ -184,19 +126,5 @@ fn print(hours: &mut [Hour], departures: u64, late: usize) -> io::Result<()> {
         "{} windows with {in_windows} departures, and {late} late ones: {} of {departures}",
         hours.len(),
         in_windows + late as u64,
-    )
-}
-
-/// `2013-01-01 05:00`.
-fn text_of(at_ms: i64) -> String {
-    let minutes = at_ms / MS_PER_MINUTE;
-    let (days, minute) = (minutes.div_euclid(24 * 60), minutes.rem_euclid(24 * 60));
-    let epoch = Date::from_calendar_date(1970, Month::January, 1).expect("a date");
-    let date = epoch + time::Duration::days(days);
-    let (year, month, day) = (date.year(), u8::from(date.month()), date.day());
-    format!(
-        "{year}-{month:02}-{day:02} {:02}:{:02}",
-        minute / 60,
-        minute % 60
     )
 }

@@ -22,9 +22,10 @@ pub enum RetentionPolicy {
     /// They are kept if the job failed.
     OnFailure,
     /// They are kept if the job was cancelled or failed.
-    #[default]
     OnCancellation,
-    /// They are kept.
+    /// They are kept: a job that is started again knows that it was over, also where its process died
+    /// just after its end.
+    #[default]
     Always,
 }
 

@@ -25,7 +25,7 @@ pub(super) const TRACKED_MOST: u32 = 50;
 /// | failures tolerated in a row | 0 |
 /// | retained | 1 |
 /// | when some tasks have finished | goes on |
-/// | when the job is over | retained if it was cancelled or failed |
+/// | when the job is over | retained |
 /// | state within the record | up to 20 KiB |
 ///
 /// ```

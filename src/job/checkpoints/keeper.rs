@@ -339,6 +339,14 @@ impl Keeper {
         Ok(loaded)
     }
 
+    /// Whether the job is over, and none of its checkpoints is kept.
+    fn keeps_none(&self) -> bool {
+        let retention = self.parts.checkpointing.settings.retention;
+        let is_shut_down = |of: &CheckpointCoordinator| of.is_shut_down() && !of.is_fenced();
+        self.end.is_some_and(|end| !retention.retains(end))
+            && self.coordinator.as_ref().is_some_and(is_shut_down)
+    }
+
     fn carry_out_one(&mut self, effect: Effect) {
         match effect {
             Effect::InitLocation { id, .. } => {
@@ -378,9 +386,9 @@ impl Keeper {
             }
             Effect::DiscardCheckpoint(_) => {
                 let chain = PlainArc::clone(&self.chain);
-                let is_over = self.end.is_some();
+                let keeps_none = self.keeps_none();
                 self.beside(
-                    move || match is_over {
+                    move || match keeps_none {
                         true => discard_all(&chain),
                         false => collect(&chain),
                     },

@@ -17,7 +17,7 @@ fn where_nothing_is_said_the_defaults_hold() {
     assert_eq!(settings.alignment, Alignment::Aligned);
     assert!(settings.after_tasks_finish);
     assert_eq!(settings.inline_state_max, 20_480);
-    assert_eq!(settings.retention, RetentionPolicy::OnCancellation);
+    assert_eq!(settings.retention, RetentionPolicy::Always);
 }
 
 #[test]
