@@ -186,7 +186,7 @@ impl CheckpointCoordinator {
                 let _ = self.store_completed(checkpoint);
             }
         }
-        self.skip_stored_ids();
+        self.skip_ids_up_to(restored);
         if let Some(id) = restored {
             self.statistics.restored(RestoredCheckpoint {
                 id,

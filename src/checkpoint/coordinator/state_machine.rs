@@ -128,7 +128,7 @@ impl CheckpointCoordinator {
             statistics,
             effects: Vec::new(),
         };
-        coordinator.skip_stored_ids();
+        coordinator.skip_ids_up_to(restored);
         coordinator
     }
 
@@ -238,11 +238,13 @@ impl CheckpointCoordinator {
         Some(id)
     }
 
-    /// No checkpoint gets a number up to the latest that is stored (C1).
-    pub(super) fn skip_stored_ids(&mut self) {
-        if let (Some(latest), Some(next)) = (self.store.latest(), self.next_id) {
-            if next <= latest.id {
-                self.next_id = latest.id.get().checked_add(1).and_then(CheckpointId::new);
+    /// No checkpoint gets a number up to the latest that is stored (C1), nor up to that of the one the
+    /// job goes on from, wherever it is stored: subtasks take no notice of those.
+    pub(super) fn skip_ids_up_to(&mut self, restored: Option<CheckpointId>) {
+        let stored = self.store.latest().map(|latest| latest.id);
+        if let (Some(highest), Some(next)) = (stored.max(restored), self.next_id) {
+            if next <= highest {
+                self.next_id = highest.get().checked_add(1).and_then(CheckpointId::new);
             }
         }
     }

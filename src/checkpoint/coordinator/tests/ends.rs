@@ -188,6 +188,26 @@ fn a_checkpoint_that_tasks_were_not_told_of_yet_will_do_for_the_final_one() {
 }
 
 #[test]
+fn sources_that_have_ended_before_all_tasks_run_are_known_to_have() {
+    let mut rig = Rig::of(setup(by_hand(), &[1, 1]));
+    ended(&mut rig, SOURCE);
+    assert!(rig.effects.is_empty());
+    rig.input(CheckpointCoordinator::job_running);
+    assert_eq!(rig.triggered(), [1]);
+}
+
+#[test]
+fn a_task_that_is_over_does_not_come_back_by_the_end_of_its_data() {
+    let mut rig = Rig::of(setup(by_hand(), &[2, 1])).running();
+    let (first, second) = (subtask(0, 0), subtask(0, 1));
+    rig.input(|of, now_ns| of.task_finished(first, now_ns));
+    ended(&mut rig, first);
+    ended(&mut rig, second);
+    assert_eq!(rig.triggered_at(first), []);
+    assert_eq!(rig.triggered_at(second), [1]);
+}
+
+#[test]
 fn a_final_checkpoint_that_failed_is_tried_again() {
     let mut rig = Rig::new(by_hand());
     ended(&mut rig, SOURCE);

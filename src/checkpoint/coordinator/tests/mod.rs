@@ -6,6 +6,7 @@ mod ends;
 mod failures;
 mod random;
 mod requests;
+mod restored;
 mod rig;
 mod stages;
 mod telling;
