@@ -240,9 +240,6 @@ pub(crate) trait Checkpointed {
     /// Whether the operators had finished in what the task is restored from.
     fn is_restored_finished(&self) -> bool;
 
-    /// Whether no record comes out of the chain any more.
-    fn has_data_ended(&self) -> bool;
-
     /// Whether the operators have finished: after a restore they do nothing more.
     fn have_operators_finished(&self) -> bool;
 
@@ -283,6 +280,9 @@ pub(crate) trait Participant {
 
     /// Whether the source is not to be polled, since a place waits for its request.
     fn is_source_blocked(&self) -> bool;
+
+    /// The source was asked to stop: it waits at no place any more.
+    fn stop(&mut self);
 
     /// The coordinator has a checkpoint begin here.
     fn trigger(&mut self, barrier: CheckpointBarrier, task: &mut dyn Checkpointed) -> Outcome;

@@ -117,6 +117,19 @@ impl<R> InducedCheckpoints<R> {
         }
     }
 
+    /// The source goes on though it has come to a place that waits for its request: that is too late
+    /// when it comes.
+    pub fn pass(&mut self) {
+        self.done = self.done.max(self.places.pop_last());
+        self.places.clear();
+    }
+
+    /// The requests whose place has not come, in rising order: the source has ended, and places no
+    /// more.
+    pub fn into_requests(self) -> impl Iterator<Item = (CheckpointId, R)> {
+        self.requests.into_iter()
+    }
+
     /// Checkpoint `id` was aborted or subsumed, and with it all before it.
     pub fn abort(&mut self, id: CheckpointId) -> Induced<R> {
         let mut orphans = self.forget_to(id);

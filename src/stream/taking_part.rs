@@ -42,10 +42,6 @@ impl Checkpointed for Hand<'_> {
         self.progression == Progression::Over
     }
 
-    fn has_data_ended(&self) -> bool {
-        self.progression == Progression::DataEnded
-    }
-
     fn have_operators_finished(&self) -> bool {
         self.have_operators_finished
     }
@@ -129,6 +125,12 @@ impl TakingPart {
     pub(super) fn is_source_blocked(&self) -> bool {
         let participant = self.participant.as_ref();
         participant.is_some_and(|participant| participant.is_source_blocked())
+    }
+
+    pub(super) fn stop(&mut self) {
+        if let Some(participant) = &mut self.participant {
+            participant.stop();
+        }
     }
 
     pub(super) fn trigger(&mut self, barrier: CheckpointBarrier, task: &mut Hand<'_>) -> Outcome {

@@ -168,6 +168,7 @@ impl StreamTask {
     /// Has the source stop; whether the task has one.
     pub(crate) fn stop(&mut self, mode: StopMode) -> bool {
         let has_source = self.body.stop(mode);
+        self.taking_part.stop();
         self.resume();
         has_source
     }
@@ -434,8 +435,9 @@ impl Drop for StreamTask {
     fn drop(&mut self) {
         // K5. What the task failed by came first, and is told.
         self.surroundings.quiesce(self.body.operators());
-        self.body.close(&mut Ok(()));
+        // Of what ends nobody is told that storing its state failed.
         self.taking_part.close();
+        self.body.close(&mut Ok(()));
         if let Some(last_words) = self.last_words.take() {
             last_words(self.report());
         }

@@ -59,7 +59,7 @@ pub(super) struct AsyncPart {
     pub(super) is_finished: bool,
     pub(super) metrics: SubtaskCheckpointMetrics,
     pub(super) environment: PlainArc<dyn SubtaskEnvironment>,
-    /// Called when it has ended: the task may wait for that.
+    /// Called when it is over: the task may wait for that.
     pub(super) waker: Waker,
     state: PlainArc<AtomicU32>,
 }
@@ -126,7 +126,6 @@ impl AsyncPart {
             }
             Err(error) => self.decline(&*error),
         }
-        self.waker.wake();
     }
 
     fn store(&self, operators: ChainSnapshot) -> Result<SubtaskState, BoxError> {
@@ -178,6 +177,14 @@ impl AsyncPart {
                 detail,
             }));
         }
+    }
+}
+
+impl Drop for AsyncPart {
+    fn drop(&mut self) {
+        // One that was never run has ended as well.
+        end(&self.state, DISCARDED);
+        self.waker.wake_by_ref();
     }
 }
 

@@ -44,8 +44,10 @@ pub(crate) struct SubtaskCheckpointCoordinator {
     environment: PlainArc<dyn SubtaskEnvironment>,
     /// `None` for a source.
     handler: Option<Box<dyn CheckpointBarrierHandler>>,
-    /// Of a source that places checkpoints itself.
+    /// Of a source that places checkpoints itself, and has not ended.
     induced: Option<InducedCheckpoints<CheckpointBarrier>>,
+    /// The source was asked to stop, and waits at no place.
+    is_stopping: bool,
     /// S2.
     last: Option<CheckpointId>,
     aborted: AbortedCheckpoints,
@@ -66,6 +68,7 @@ impl SubtaskCheckpointCoordinator {
             environment,
             handler,
             induced: task.is_induced().then(InducedCheckpoints::new),
+            is_stopping: false,
             last: None,
             aborted: AbortedCheckpoints::default(),
             running: Vec::new(),
@@ -73,6 +76,21 @@ impl SubtaskCheckpointCoordinator {
             leaving: Leaving::NotYet,
             options,
         }
+    }
+
+    #[cfg(test)]
+    pub(super) fn remembered(&self) -> usize {
+        self.aborted.len()
+    }
+
+    #[cfg(test)]
+    pub(super) fn parts(&self) -> usize {
+        self.running.iter().filter(|part| part.is_running()).count()
+    }
+
+    #[cfg(test)]
+    pub(super) fn take_parts(&mut self) -> Vec<RunningPart> {
+        core::mem::take(&mut self.running)
     }
 
     fn decline(&self, id: CheckpointId, reason: CheckpointFailureReason, detail: &str) {
@@ -239,7 +257,22 @@ impl SubtaskCheckpointCoordinator {
     /// The checkpoint was aborted before it was taken here.
     fn abort_ahead(&mut self, id: CheckpointId, task: &mut dyn Checkpointed) -> Outcome {
         if let Some(induced) = &mut self.induced {
-            let _told = induced.abort(id);
+            let orphans = induced.abort(id).orphans;
+            let has_come = orphans.last().is_some_and(|&(last, _)| last == id);
+            for (orphan, _) in orphans {
+                if orphan != id {
+                    let reason = CheckpointFailureReason::Declined;
+                    self.decline(
+                        orphan,
+                        reason,
+                        "a later one was aborted before its place came",
+                    );
+                }
+                self.give_up(orphan, task)?;
+            }
+            if has_come {
+                return Ok(());
+            }
         }
         let effects = match &mut self.handler {
             Some(handler) => handler.abort(id, AbortReason::CancellationBarrier),
@@ -280,8 +313,11 @@ impl Participant for SubtaskCheckpointCoordinator {
     fn placed(&mut self, id: CheckpointId, task: &mut dyn Checkpointed) -> Outcome {
         match &mut self.induced {
             Some(induced) => {
-                let induced = induced.place(id);
-                self.meet(induced, task)
+                let met = induced.place(id);
+                if self.is_stopping {
+                    induced.pass();
+                }
+                self.meet(met, task)
             }
             None => Ok(()),
         }
@@ -290,6 +326,13 @@ impl Participant for SubtaskCheckpointCoordinator {
     fn is_source_blocked(&self) -> bool {
         let induced = self.induced.as_ref();
         induced.is_some_and(InducedCheckpoints::is_blocked)
+    }
+
+    fn stop(&mut self) {
+        self.is_stopping = true;
+        if let Some(induced) = &mut self.induced {
+            induced.pass();
+        }
     }
 
     fn trigger(&mut self, barrier: CheckpointBarrier, task: &mut dyn Checkpointed) -> Outcome {
@@ -303,12 +346,11 @@ impl Participant for SubtaskCheckpointCoordinator {
             return self.carry_out(effects, task);
         }
         match &mut self.induced {
-            // What has ended places no more.
-            Some(induced) if !task.has_data_ended() => {
+            Some(induced) => {
                 let induced = induced.request(barrier.id, barrier);
                 self.meet(induced, task)
             }
-            _ => self.take_here(barrier, task),
+            None => self.take_here(barrier, task),
         }
     }
 
@@ -324,10 +366,16 @@ impl Participant for SubtaskCheckpointCoordinator {
         }
     }
 
-    fn data_ended(&mut self, _task: &mut dyn Checkpointed) -> Outcome {
+    fn data_ended(&mut self, task: &mut dyn Checkpointed) -> Outcome {
         self.leaving.data_ended(self.options.waits_for_final);
         self.environment
             .data_ended(self.options.epoch, self.options.subtask);
+        if let Some(induced) = self.induced.take() {
+            // It places no more: this is where they are.
+            for (_, barrier) in induced.into_requests() {
+                self.take_here(barrier, task)?;
+            }
+        }
         Ok(())
     }
 

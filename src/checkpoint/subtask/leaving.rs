@@ -20,7 +20,11 @@ pub(super) enum Leaving {
 
 impl Leaving {
     pub(super) fn data_ended(&mut self, waits: bool) {
-        *self = if waits { Self::ForACheckpoint } else { Self::Free };
+        *self = if waits {
+            Self::ForACheckpoint
+        } else {
+            Self::Free
+        };
     }
 
     /// The task took part in a checkpoint.

@@ -6,6 +6,8 @@ mod coordinator;
 mod environment;
 mod error;
 mod leaving;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use coordinator::{SubtaskCheckpointCoordinator, SubtaskOptions};
 pub(crate) use environment::{EncodedOperator, SubtaskEnvironment};

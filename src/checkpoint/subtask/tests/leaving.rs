@@ -1,0 +1,84 @@
+//! When a task whose data has ended may end: T125, T126, T129.
+
+use super::fakes::{Rig, Storage};
+
+#[test]
+fn t125_it_waits_for_the_first_checkpoint_after_its_data_to_be_complete() {
+    for drained in [true, false] {
+        let mut rig = Rig::source();
+        rig.trigger(1).unwrap();
+        rig.environment.run_jobs();
+        rig.take();
+        assert!(!rig.may_leave());
+        rig.end_data(drained);
+        assert_eq!(rig.take(), ["data ended"]);
+        // One from before does not do.
+        rig.complete(1);
+        assert!(!rig.may_leave());
+        rig.trigger(2).unwrap();
+        rig.environment.run_jobs();
+        assert!(!rig.may_leave());
+        rig.complete(2);
+        assert!(rig.may_leave());
+    }
+}
+
+#[test]
+fn t125_where_that_one_is_aborted_a_later_one_does() {
+    let mut rig = Rig::source();
+    rig.end_data(true);
+    rig.trigger(1).unwrap();
+    rig.abort(1, 0);
+    assert!(!rig.may_leave());
+    rig.trigger(2).unwrap();
+    rig.trigger(3).unwrap();
+    rig.environment.run_jobs();
+    // The second was subsumed: nobody tells of it.
+    rig.complete(3);
+    assert!(rig.may_leave());
+}
+
+#[test]
+fn t125_it_is_told_of_the_completion_by_an_abort_as_well() {
+    let mut rig = Rig::source();
+    rig.end_data(true);
+    rig.trigger(1).unwrap();
+    rig.environment.run_jobs();
+    rig.abort(2, 1);
+    assert!(rig.may_leave());
+}
+
+#[test]
+fn t126_it_waits_for_none_where_checkpoints_end_with_tasks() {
+    let mut rig = Rig::new(|_| {}, |options| options.waits_for_final = false);
+    rig.end_data(true);
+    assert!(rig.may_leave());
+}
+
+#[test]
+fn t129_it_waits_for_parts_that_are_being_stored() {
+    for storage in [Storage::Works, Storage::Fails] {
+        let mut rig = Rig::new(|_| {}, |options| options.waits_for_final = false);
+        rig.environment.set_storage(storage);
+        rig.trigger(1).unwrap();
+        rig.trigger(2).unwrap();
+        rig.end_data(true);
+        assert!(!rig.may_leave());
+        rig.environment.take_job(1).unwrap()();
+        assert!(!rig.may_leave());
+        rig.take();
+        rig.environment.run_jobs();
+        // The task is called when there is nothing to wait for any more.
+        assert_eq!(rig.take().last().map(String::as_str), Some("wake"));
+        assert!(rig.may_leave());
+    }
+}
+
+#[test]
+fn t129_a_part_that_nobody_runs_is_not_waited_for() {
+    let mut rig = Rig::new(|_| {}, |options| options.waits_for_final = false);
+    rig.trigger(1).unwrap();
+    rig.end_data(true);
+    drop(rig.environment.take_job(0));
+    assert!(rig.may_leave());
+}
