@@ -7,6 +7,7 @@
 mod errors;
 mod giving_way;
 mod model;
+mod restored;
 mod running;
 mod timed;
 mod timers;

@@ -7,6 +7,9 @@ mod opened;
 mod process;
 mod reduce;
 
+#[cfg(test)]
+mod tests;
+
 pub use aggregate::{Keyed, KeyedAggregate};
 pub use co_process::{KeyedCoProcess, KeyedCoProcessFunction};
 pub use context::KeyedContext;

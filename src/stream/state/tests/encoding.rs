@@ -2,10 +2,13 @@
 
 use super::super::super::checkpointing::StateBytes;
 use super::super::super::element::Watermark;
-use super::super::super::timers::{Emission, TimeDomain, TimerService};
+use super::super::super::timers::{Emission, TimeDomain, TimerQueue, TimerService};
 use super::super::entries::Entries;
-use super::super::{KeyedStates, StateError};
-use super::{current, restored, setting, stored};
+use super::super::{
+    Description, FrozenPart, FrozenState, KeyedSnapshot, KeyedStates, KeyedTable, RestoredKeyed,
+    StateError, StateKind, Unreadable,
+};
+use super::{GROUPS, current, restored, setting, stored, whole};
 use proptest::prelude::*;
 
 /// What an operator with three states and timers has stored.
@@ -70,6 +73,97 @@ fn no_changed_byte_panics() {
         }
     }
     assert!(refused > bytes.len() as u32, "{refused} of {}", bytes.len());
+}
+
+/// A state of one key group, whose entries are whatever they are.
+struct Forged {
+    key_group: u32,
+    entries: Vec<u8>,
+}
+
+impl FrozenState for Forged {
+    fn is_empty(&self) -> bool {
+        false
+    }
+
+    fn into_parts(self: Box<Self>) -> Vec<Box<dyn FrozenPart>> {
+        vec![self]
+    }
+}
+
+impl FrozenPart for Forged {
+    fn key_group(&self) -> u32 {
+        self.key_group
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) -> Result<(), Unreadable> {
+        out.extend_from_slice(&self.entries);
+        Ok(())
+    }
+}
+
+/// What reading a forged state of that kind gives: its table, or its timers.
+fn read<T>(kind: StateKind, key_group: u32, entries: &T) -> Result<usize, StateError>
+where
+    T: serde::Serialize,
+{
+    let description = Description::of::<u16>("forged", kind, &["u8"]);
+    let entries = postcard::to_allocvec(entries).expect("it can be stored");
+    let mut snapshot = KeyedSnapshot::new(GROUPS);
+    snapshot.push(description.clone(), Forged { key_group, entries });
+    let setting = restored(0, 1, &[stored(snapshot)]);
+    let mut from = RestoredKeyed::of(&setting)?;
+    if kind == StateKind::Value {
+        let table = KeyedTable::<u16, u8>::restored(&description, &mut from, whole())?;
+        Ok(table.len())
+    } else {
+        let timers = TimerQueue::<u16, u8>::restored(&description, &mut from, whole())?;
+        Ok(usize::from(timers.next_ms().is_some()))
+    }
+}
+
+fn reason_of(read: Result<usize, StateError>) -> String {
+    match read {
+        Err(StateError::Damaged { part, reason }) => {
+            assert!(part.contains("\"forged\""), "{part}");
+            reason.into()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_is_not_of_its_key_group_is_refused() {
+    let ours = current(7_u16).place() as u32;
+    let (values, timers) = (vec![(7_u16, 1_u8)], vec![(5_i64, 7_u16, 1_u8)]);
+    let (value, event) = (StateKind::Value, StateKind::EventTimeTimers);
+    assert_eq!(read(value, ours, &values), Ok(1));
+    assert_eq!(read(event, ours, &timers), Ok(1));
+    let theirs = (ours + 1) % GROUPS;
+    let expected = format!("it has a key of key group {ours}");
+    assert_eq!(reason_of(read(value, theirs, &values)), expected);
+    assert_eq!(reason_of(read(event, theirs, &timers)), expected);
+}
+
+#[test]
+fn a_timer_twice_is_refused() {
+    let ours = current(7_u16).place() as u32;
+    let timers = vec![(5_i64, 7_u16, 1_u8); 2];
+    let reason = reason_of(read(StateKind::EventTimeTimers, ours, &timers));
+    assert_eq!(reason, "it has an entry twice");
+}
+
+#[test]
+fn fewer_or_more_entries_than_are_counted_are_refused() {
+    let ours = current(7_u16).place() as u32;
+    let more = (1_usize, (7_u16, 1_u8), 0_u8);
+    let reason = reason_of(read(StateKind::Value, ours, &more));
+    assert_eq!(reason, "there are not as many entries as it says");
+    let fewer = (2_usize, (7_u16, 1_u8));
+    reason_of(read(StateKind::Value, ours, &fewer));
+    let none_of_so_many = 9_usize;
+    let reason = reason_of(read(StateKind::Value, ours, &none_of_so_many));
+    assert_eq!(reason, "there are not as many entries as it says");
 }
 
 proptest! {

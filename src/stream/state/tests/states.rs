@@ -96,7 +96,7 @@ fn states_restore_by_name_into_other_subtasks() {
 
     let mut found = 0;
     for index in 0..3 {
-        let setting = restored(index, 3, &[stored.clone()]);
+        let setting = restored(index, 3, core::slice::from_ref(&stored));
         let range = setting.subtask().key_groups();
         let mut states = KeyedStates::new(&setting).expect("it was stored so");
         // In another order than before: it is by name.
@@ -190,7 +190,7 @@ fn state_of_a_job_with_other_key_groups_is_refused() {
         ..RestoredOperator::default()
     };
     let harness = OperatorHarness::restored(Opening, subtask, operator);
-    let error = harness.err().expect("it has 16 groups");
+    let error = harness.expect_err("it has 16 groups");
     assert_eq!(
         error.downcast_ref(),
         Some(&StateError::OtherMaxParallelism {
@@ -244,6 +244,27 @@ fn what_cannot_be_read_back_fails_when_it_is_stored() {
             "{error}"
         );
     }
+}
+
+#[test]
+fn a_key_that_is_another_when_it_is_read_back_is_not_stored() {
+    #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    struct Forgetful {
+        kept: u8,
+        #[serde(skip)]
+        forgotten: u8,
+    }
+
+    let mut states = KeyedStates::new(&setting(0, 1)).expect("nothing is restored");
+    let mut value = states.value::<u8>("value").expect("value");
+    let key = |forgotten| current(Forgetful { kept: 1, forgotten });
+    value.set(&key(0), 1);
+    states.snapshot().encode().expect("it is as it was");
+    value.remove(&key(0));
+    value.set(&key(9), 1);
+    let error = states.snapshot().encode().expect_err("it is another key");
+    assert!(matches!(error, StateError::NotStorable { .. }), "{error}");
+    assert!(error.to_string().contains("not what it was"), "{error}");
 }
 
 /// Declares its states when it is opened.
