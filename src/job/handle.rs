@@ -12,8 +12,9 @@ use crate::wait::{ReplyTimeout, reply};
 use core::time::Duration;
 use std::time::Instant;
 
-/// A job that was started, through all its [restarts](super::Job::restart). Dropping it cancels the job, and waits for nothing but the loops of its
-/// [legacy sources](crate::stream::LegacySource), which have threads of their own.
+/// A job that was started, through all its [restarts](super::Job::restart). Dropping it cancels the
+/// job, and waits for nothing but the loops of its [legacy sources](crate::stream::LegacySource), which
+/// have threads of their own.
 pub struct JobHandle {
     pub(super) name: Box<str>,
     pub(super) members: Members,

@@ -114,8 +114,9 @@ impl Job {
     /// A failure of a task ends all others. When all have ended, and the strategy's delay has passed by
     /// the engine's clock, the whole job is deployed anew: new tasks of the same names, with new channels
     /// and operators. Where it cannot be deployed again, for want of slots as an example, that is a
-    /// failure like another. Sources begin anew, too, and those that are for one run, such as a
-    /// [`feed`](crate::stream::feed), fail the next attempt.
+    /// failure like another. Sources begin anew, too, but where they go on from a checkpoint; a
+    /// [`feed`](crate::stream::feed) goes on with what it has not given yet. A loop of a
+    /// [`LegacySource`](crate::stream::LegacySource) that does not end keeps the next attempt waiting.
     ///
     /// A job that was asked to stop, or is cancelled, is not run again; nor one that failed to start. A
     /// [job on this thread](Self::on_this_thread) never is.
