@@ -7,6 +7,7 @@ use super::pending::{PendingCheckpoint, Stage};
 use super::report::{CheckpointStatus, CheckpointSummary};
 use super::schedule::FinalCheckpoint;
 use super::state_machine::{Activity, CheckpointCoordinator};
+use super::store::CheckpointInUse;
 use crate::checkpoint::completed::CompletedCheckpoint;
 use crate::checkpoint::failure_reason::CheckpointFailureReason;
 use crate::checkpoint::message::ToSubtask;
@@ -38,6 +39,22 @@ impl CheckpointCoordinator {
     #[must_use = "effects are to be carried out"]
     pub fn discarded(&mut self, now_ns: u64) -> Vec<Effect> {
         self.cleaning.end();
+        self.settle(now_ns)
+    }
+
+    /// The right to read a completed checkpoint, which is not deleted before it is
+    /// [released](Self::release); `None` if it is not kept.
+    #[must_use]
+    pub fn acquire(&mut self, id: CheckpointId) -> Option<CheckpointInUse> {
+        self.store.acquire(id)
+    }
+
+    /// Gives a right back: a checkpoint that is kept no more is deleted now.
+    #[must_use = "effects are to be carried out"]
+    pub fn release(&mut self, right: CheckpointInUse, now_ns: u64) -> Vec<Effect> {
+        if let Some(checkpoint) = self.store.release(right) {
+            self.discard_checkpoint(checkpoint);
+        }
         self.settle(now_ns)
     }
 
@@ -131,7 +148,11 @@ impl CheckpointCoordinator {
         subsumption.subsumed
     }
 
+    /// Has a checkpoint deleted, unless it is another coordinator's by now (C6).
     pub(super) fn discard_checkpoint(&mut self, checkpoint: CompletedCheckpoint) {
+        if self.activity == Activity::Fenced {
+            return;
+        }
         self.cleaning.begin();
         self.effects
             .push(Effect::DiscardCheckpoint(Box::new(checkpoint)));

@@ -1,5 +1,5 @@
-//! What fails at which moment, and what must hold all the same (T146, T152, T170, T173, T174, T182, T186,
-//! T187, B64).
+//! What fails at which moment, and what must hold all the same (T146, T152, T170, T173, T174, T182, T183,
+//! T186, T187, B64).
 
 use super::rig::*;
 use crate::checkpoint::CheckpointFailureReason as Reason;
@@ -174,6 +174,34 @@ fn t182_nobody_restarts_while_a_record_is_being_written() {
     let stale = rig.coordinator.restarted(restart(), rig.now_ns);
     assert!(matches!(stale, Err(RestartError::EpochNotLater { .. })));
     assert_eq!(rig.coordinator.next_id(), Some(id(2)));
+}
+
+#[test]
+fn t183_what_a_restore_reads_is_not_deleted() {
+    let deleted = |rig: &Rig| {
+        let effects = rig.effects.iter();
+        let deleted = effects.filter_map(|effect| match effect {
+            Effect::DiscardCheckpoint(checkpoint) => Some(checkpoint.id.get()),
+            _ => None,
+        });
+        deleted.collect::<Vec<_>>()
+    };
+    for is_fenced in [false, true] {
+        let mut rig = Rig::new(by_hand());
+        rig.trigger();
+        rig.acknowledge_all(1);
+        let right = rig.coordinator.acquire(id(1)).expect("it is kept");
+        rig.trigger();
+        rig.acknowledge_all(2);
+        assert_eq!(rig.stored(), [2]);
+        assert!(rig.coordinator.acquire(id(1)).is_none());
+        assert!(deleted(&rig).is_empty());
+        if is_fenced {
+            rig.input(|of, now_ns| of.fenced("", now_ns));
+        }
+        rig.input(|of, now_ns| of.release(right, now_ns));
+        assert_eq!(deleted(&rig).len(), usize::from(!is_fenced));
+    }
 }
 
 #[test]

@@ -213,6 +213,11 @@ impl Rig {
             }
             self.now_ns = self.now_ns.max(due_ns);
             self.input(CheckpointCoordinator::timer);
+            let next_ns = self.coordinator.next_deadline_ns();
+            assert!(
+                next_ns.is_none_or(|next_ns| next_ns > due_ns),
+                "a timer that spins"
+            );
         }
         self.now_ns = now_ms * MS;
     }
