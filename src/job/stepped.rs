@@ -1,6 +1,8 @@
 //! A job without an engine: its tasks are stepped by whoever has it.
 
 use super::Job;
+#[cfg(feature = "checkpoint")]
+use super::checkpoints::{CheckpointPromise, SteppedCheckpoints};
 use super::error::JobError;
 use super::plan::{plan, task_name};
 use super::report::{JobFailure, JobReport, JobState};
@@ -28,7 +30,20 @@ impl Job {
         let blueprint = plan(&graph)?;
         let origin = blueprint.origin(&clock);
         let attempt = blueprint.settings.attempt;
-        let deployments = blueprint.deployments(attempt)?;
+        let mut deployments = blueprint.deployments(attempt)?;
+        #[cfg(feature = "checkpoint")]
+        let checkpoints = match &graph.settings.checkpointing {
+            Some(checkpointing) => {
+                let checkpointing = checkpointing.clone();
+                let (checkpoints, mut restored) =
+                    SteppedCheckpoints::new(&blueprint, checkpointing, &clock, origin)?;
+                for deployment in deployments.iter_mut().flatten() {
+                    restored(deployment).map_err(JobError::Recovery)?;
+                }
+                Some(checkpoints)
+            }
+            None => None,
+        };
         let mut tasks = Vec::new();
         for (planned, of_vertex) in blueprint.vertices.iter().zip(deployments) {
             for deployment in of_vertex {
@@ -44,6 +59,8 @@ impl Job {
         Ok(SteppedJob {
             name: blueprint.job,
             tasks,
+            #[cfg(feature = "checkpoint")]
+            checkpoints,
             attempt,
             state: JobState::Running,
             failure: None,
@@ -91,6 +108,8 @@ impl Job {
 pub struct SteppedJob {
     name: Box<str>,
     tasks: Vec<SteppedTask>,
+    #[cfg(feature = "checkpoint")]
+    checkpoints: Option<SteppedCheckpoints>,
     attempt: u32,
     state: JobState,
     failure: Option<JobFailure>,
@@ -144,7 +163,12 @@ impl SteppedJob {
     /// # Panics
     /// If there is no such task.
     pub fn step(&mut self, task: usize, budget: Budget) -> Result<Step, Failure> {
+        let had_finished = self.tasks[task].has_finished();
         let step = self.tasks[task].step(budget, self.stop);
+        #[cfg(feature = "checkpoint")]
+        self.tell_checkpoints(task, had_finished, &step);
+        #[cfg(not(feature = "checkpoint"))]
+        let _ = had_finished;
         match &step {
             Err(cause) => {
                 if self.state == JobState::Running {
@@ -178,7 +202,10 @@ impl SteppedJob {
             for task in 0..self.tasks.len() {
                 let _one = self.step(task, Self::ROUND)?;
             }
+            let is_at_rest = self.run_checkpoints()?;
             match self.state {
+                // What the end has left to be done for checkpoints is done first.
+                _ if !is_at_rest => {}
                 JobState::Finished => return Ok(Step::Ended(Ended::AllDone)),
                 JobState::Canceled => return Ok(Step::Ended(Ended::Closed)),
                 // One that was idle may have been woken by those after it.
@@ -188,11 +215,109 @@ impl SteppedJob {
         }
     }
 
+    /// Does all that there is to do for checkpoints just now; whether more is not to be expected.
+    #[cfg(feature = "checkpoint")]
+    fn run_checkpoints(&mut self) -> Result<bool, Failure> {
+        let _step = self.step_checkpoints(Self::ROUND)?;
+        while self.run_beside() {}
+        let checkpoints = self.checkpoints.as_ref();
+        Ok(checkpoints.is_none_or(SteppedCheckpoints::is_idle))
+    }
+
+    #[cfg(not(feature = "checkpoint"))]
+    #[expect(
+        clippy::unused_self,
+        clippy::unnecessary_wraps,
+        reason = "as where there are some"
+    )]
+    fn run_checkpoints(&mut self) -> Result<bool, Failure> {
+        Ok(true)
+    }
+
+    /// Tells the checkpoints what a step of a task has come to.
+    #[cfg(feature = "checkpoint")]
+    fn tell_checkpoints(&mut self, task: usize, had_finished: bool, step: &Result<Step, Failure>) {
+        let Some(checkpoints) = &mut self.checkpoints else {
+            return;
+        };
+        if self.tasks.iter().all(SteppedTask::is_opened) {
+            checkpoints.all_open(self.tasks.iter().map(SteppedTask::executor));
+        }
+        match step {
+            Err(cause) if self.state == JobState::Running => checkpoints.task_failed(task, cause),
+            Ok(_) if !had_finished && self.tasks[task].has_finished() => {
+                checkpoints.task_finished(task);
+            }
+            _ => {}
+        }
+    }
+
+    /// Runs letters of the coordinator of checkpoints within a budget; [`Step::Idle`] where the job takes
+    /// none.
+    ///
+    /// # Errors
+    /// Why checkpoints have the job fail; it has ended then.
+    #[cfg(feature = "checkpoint")]
+    pub fn step_checkpoints(&mut self, budget: Budget) -> Result<Step, Failure> {
+        let Some(checkpoints) = &mut self.checkpoints else {
+            return Ok(Step::Idle);
+        };
+        let step = checkpoints.step(budget);
+        let failure = checkpoints.take_failure();
+        match step.and_then(|step| failure.map_or(Ok(step), Err)) {
+            Ok(step) => Ok(step),
+            Err(cause) => {
+                if self.state == JobState::Running {
+                    let now = self.clock.now();
+                    self.failure = Some(JobFailure {
+                        task: self.name.clone(),
+                        cause: cause.clone(),
+                        attempt: self.attempt,
+                        after: now.saturating_duration_since(self.started),
+                    });
+                }
+                self.end(JobState::Failed);
+                Err(cause)
+            }
+        }
+    }
+
+    /// Runs one thing that checkpoints have to do beside the tasks, which may block: to store state, to
+    /// write a record, to delete. Whether there was one.
+    #[cfg(feature = "checkpoint")]
+    pub fn run_beside(&mut self) -> bool {
+        let checkpoints = self.checkpoints.as_mut();
+        checkpoints.is_some_and(SteppedCheckpoints::run_beside)
+    }
+
+    /// What there is to tell of the job's checkpoints; `None` where it takes none.
+    #[cfg(feature = "checkpoint")]
+    #[must_use]
+    pub fn checkpoint_statistics(&mut self) -> Option<crate::checkpoint::CheckpointStatistics> {
+        self.checkpoints
+            .as_mut()
+            .map(SteppedCheckpoints::statistics)
+    }
+
+    /// Asks for a checkpoint, which is taken as all is stepped; `None` where the job takes none.
+    #[cfg(feature = "checkpoint")]
+    pub fn trigger_checkpoint(&mut self) -> Option<CheckpointPromise> {
+        self.checkpoints.as_mut().map(SteppedCheckpoints::trigger)
+    }
+
     /// When to step again at the latest, for a host that sleeps while all is idle: when the next timer is
     /// due by the job's clock, or somewhat before; `None` where no timer is armed.
     #[must_use]
     pub fn next_timer(&self) -> Option<Instant> {
-        self.tasks.iter().filter_map(SteppedTask::next_timer).min()
+        let of_tasks = self.tasks.iter().filter_map(SteppedTask::next_timer).min();
+        #[cfg(feature = "checkpoint")]
+        let of_checkpoints = self
+            .checkpoints
+            .as_ref()
+            .and_then(SteppedCheckpoints::next_timer);
+        #[cfg(not(feature = "checkpoint"))]
+        let of_checkpoints = None;
+        of_tasks.into_iter().chain(of_checkpoints).min()
     }
 
     /// Where the job is.
@@ -230,6 +355,10 @@ impl SteppedJob {
     pub fn stop(&mut self, mode: StopMode) {
         if self.stop.is_none() {
             self.stop = Some(mode);
+            #[cfg(feature = "checkpoint")]
+            if let Some(checkpoints) = &mut self.checkpoints {
+                checkpoints.stopping(mode);
+            }
             for task in &mut self.tasks {
                 task.stop(mode);
             }
@@ -245,6 +374,14 @@ impl SteppedJob {
     fn end(&mut self, state: JobState) {
         if self.state == JobState::Running {
             self.state = state;
+            #[cfg(feature = "checkpoint")]
+            if let Some(checkpoints) = &mut self.checkpoints {
+                checkpoints.ended(match state {
+                    JobState::Finished => crate::checkpoint::JobEnd::Finished,
+                    JobState::Failed => crate::checkpoint::JobEnd::Failed,
+                    _ => crate::checkpoint::JobEnd::Cancelled,
+                });
+            }
             for task in &mut self.tasks {
                 task.cancel();
             }

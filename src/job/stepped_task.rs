@@ -103,6 +103,12 @@ impl SteppedTask {
         )
     }
 
+    /// Whether it was opened, whatever became of it.
+    #[cfg(feature = "checkpoint")]
+    pub(super) fn is_opened(&self) -> bool {
+        !matches!(self.stage, Stage::Created(_))
+    }
+
     pub(super) fn has_finished(&self) -> bool {
         matches!(self.stage, Stage::Finished)
     }

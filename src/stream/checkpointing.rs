@@ -246,9 +246,6 @@ pub(crate) trait Checkpointed {
     /// Whether its source places checkpoints itself.
     fn is_induced(&self) -> bool;
 
-    /// Nanoseconds of the job's clock since the job was started.
-    fn since_start_ns(&self) -> u64;
-
     /// Has the task call its default action again, from any thread.
     fn waker(&self) -> Waker;
 

@@ -54,10 +54,6 @@ impl Checkpointed for Hand<'_> {
         self.body.is_induced()
     }
 
-    fn since_start_ns(&self) -> u64 {
-        self.surroundings.since_start_ns()
-    }
-
     fn waker(&self) -> Waker {
         self.surroundings.waker()
     }

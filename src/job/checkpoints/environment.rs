@@ -1,5 +1,6 @@
 //! What surrounds a subtask that takes part in checkpoints: the I/O pool, storage, the keeper.
 
+use super::beside::{Beside, Refused};
 use super::keeper::Keeper;
 use crate::checkpoint::{
     CheckpointStorage, EncodedOperator, Epoch, SubtaskEnvironment, SubtaskId, SubtaskState,
@@ -10,7 +11,6 @@ use crate::mailbox::PostError;
 use crate::processor::Executor;
 use crate::stream::CheckpointId;
 use crate::sync::{Clock as _, PlainArc, SharedClock};
-use crate::task::IoPool;
 use std::time::Instant;
 
 /// See above: one for all subtasks of a job.
@@ -18,7 +18,7 @@ pub(super) struct TaskEnvironment {
     pub(super) clock: SharedClock,
     /// When the job was started.
     pub(super) started: Instant,
-    pub(super) pool: PlainArc<IoPool>,
+    pub(super) pool: PlainArc<dyn Beside>,
     pub(super) storage: CheckpointStorage,
     pub(super) keeper: Executor<Keeper>,
 }
@@ -30,11 +30,11 @@ impl TaskEnvironment {
         // A keeper that is gone heeds nothing any more.
         if let Err(PostError::Full(unposted)) = self.keeper.try_execute(tell) {
             let keeper = self.keeper.clone();
-            let waiting = self.pool.try_run(move || {
+            let waiting = self.pool.try_run(Box::new(move || {
                 let _gone = keeper.post_again(unposted);
-            });
-            if let Err(unrun) = waiting {
-                unrun.into_inner()();
+            }));
+            if let Err(Refused { job, .. }) = waiting {
+                job();
             }
         }
     }
@@ -49,7 +49,7 @@ impl SubtaskEnvironment for TaskEnvironment {
     fn submit(&self, job: Box<dyn FnOnce() + Send>) -> Result<(), BoxError> {
         match self.pool.try_run(job) {
             Ok(()) => Ok(()),
-            Err(error) if error.is_full() => Err("too many parts wait to be stored".into()),
+            Err(Refused { is_full: true, .. }) => Err("too many parts wait to be stored".into()),
             Err(_) => Err("nothing is stored any more: the job ends".into()),
         }
     }
@@ -61,7 +61,9 @@ impl SubtaskEnvironment for TaskEnvironment {
         subtask: SubtaskId,
         operators: Vec<EncodedOperator>,
     ) -> Result<SubtaskState, BoxError> {
-        let stored = self.storage.write_subtask_state(epoch, id, subtask, operators);
+        let stored = self
+            .storage
+            .write_subtask_state(epoch, id, subtask, operators);
         Ok(stored?)
     }
 

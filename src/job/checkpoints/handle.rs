@@ -4,7 +4,7 @@ use super::keeper::{Keeper, LastWords, Promised};
 use crate::checkpoint::{
     CheckpointFailure, CheckpointFailureReason, CheckpointStatistics, CheckpointSummary,
 };
-use crate::task::TaskHandle;
+use crate::processor::Executor;
 use crate::wait::{Reply, reply};
 use core::time::Duration;
 
@@ -12,7 +12,7 @@ use core::time::Duration;
 /// Clones are of the same job. It outlives the job, and tells of it then.
 #[derive(Clone)]
 pub struct JobCheckpoints {
-    pub(in crate::job) keeper: TaskHandle<Keeper>,
+    pub(in crate::job) keeper: Executor<Keeper>,
     pub(in crate::job) last_words: LastWords,
 }
 
@@ -26,14 +26,18 @@ impl JobCheckpoints {
     #[must_use]
     pub fn statistics(&self) -> CheckpointStatistics {
         let asked = self.keeper.ask(|keeper| keeper.statistics());
-        let told = asked.ok().and_then(|told| told.wait_timeout(Self::TIMEOUT).ok());
+        let told = asked
+            .ok()
+            .and_then(|told| told.wait_timeout(Self::TIMEOUT).ok());
         told.unwrap_or_else(|| self.last_words.lock().clone())
     }
 
     /// Waits until what the end of the job has left to be done in storage is done.
     pub(in crate::job) fn wait_for_rest(&self) {
         let (answer, told) = reply();
-        let asked = self.keeper.post(move |keeper| keeper.tell_at_rest(answer));
+        let asked = self
+            .keeper
+            .execute(move |keeper| keeper.tell_at_rest(answer));
         if asked.is_ok() {
             // Storage that does not answer is not waited for forever.
             let _timeout = told.wait_timeout(Self::REST_TIMEOUT);
@@ -44,8 +48,8 @@ impl JobCheckpoints {
     pub fn trigger(&self) -> CheckpointPromise {
         let (answer, told) = reply();
         // A keeper that is gone drops the answer, and the promise is broken.
-        let _gone = self.keeper.post(move |keeper| keeper.trigger(answer));
-        CheckpointPromise(told)
+        let _gone = self.keeper.execute(move |keeper| keeper.trigger(answer));
+        CheckpointPromise::new(told)
     }
 }
 
@@ -61,6 +65,17 @@ impl core::fmt::Debug for JobCheckpoints {
 pub struct CheckpointPromise(Reply<Promised>);
 
 impl CheckpointPromise {
+    pub(super) fn new(told: Reply<Promised>) -> Self {
+        Self(told)
+    }
+
+    /// What came of it, if that is known already.
+    pub fn try_take(&mut self) -> Option<Result<CheckpointSummary, CheckpointFailure>> {
+        self.0
+            .try_take()
+            .unwrap_or_else(|gone| Some(Self::broken(gone)))
+    }
+
     fn broken<E>(_: E) -> Promised {
         Err(CheckpointFailure {
             id: None,

@@ -6,31 +6,31 @@
 //! Q2. An attempt is not deployed before it is known what became of a record that was being written
 //!     when the one before it failed.
 
+use super::beside::{Beside, Job, Refused, caught};
 use super::checkpointing::Checkpointing;
 use super::environment::TaskEnvironment;
 use super::outbox::{Outbox, Told};
 use super::recovering::{Loaded, RecoveryJob, collect, commit, discard_all};
 use crate::checkpoint::{
-    CommitChain, RestoreTarget, CheckpointCoordinator, CheckpointFailure, CheckpointFailureReason, CheckpointStatistics,
-    CheckpointSummary, CommitFailure, CoordinatedJob, CoordinatorSetup, Effect, Epoch, JobEnd,
-    PromiseId, Restart, SubtaskId, ToCoordinator, ToSubtask,
+    CheckpointCoordinator, CheckpointFailure, CheckpointFailureReason, CheckpointStatistics,
+    CheckpointSummary, CommitChain, CommitFailure, CoordinatedJob, CoordinatorSetup, Effect, Epoch,
+    JobEnd, PromiseId, Restart, RestoreTarget, SubtaskId, ToCoordinator, ToSubtask,
 };
-use crate::job::observer::Recovery;
+use crate::job::observer::{Recovery, Restored};
 use crate::letter::BoxError;
 use crate::processor::{Executor, Timer};
 use crate::stream::{StopMode, StreamTask};
 use crate::sync::{Clock as _, Mutex, PlainArc, SharedClock};
-use crate::task::IoPool;
 use crate::wait::Answer;
 use core::time::Duration;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 
 /// What somebody is told who asked for a checkpoint.
-pub(super) type Promised = Result<CheckpointSummary, CheckpointFailure>;
+pub(in crate::job) type Promised = Result<CheckpointSummary, CheckpointFailure>;
 
 /// What there is to tell of a job's checkpoints, for who asks when the keeper is gone.
-pub(super) type LastWords = PlainArc<Mutex<CheckpointStatistics>>;
+pub(in crate::job) type LastWords = PlainArc<Mutex<CheckpointStatistics>>;
 
 /// A job, as its checkpoints see it.
 #[derive(Debug)]
@@ -54,7 +54,9 @@ pub(in crate::job) struct KeeperParts {
 pub(in crate::job) struct Keeper {
     parts: KeeperParts,
     me: Executor<Self>,
-    pool: PlainArc<IoPool>,
+    pool: PlainArc<dyn Beside>,
+    /// What the pool had no room for, in order.
+    unsubmitted: VecDeque<Job>,
     /// `None` before the first attempt is recovered.
     coordinator: Option<CheckpointCoordinator>,
     chain: ChainRef,
@@ -80,19 +82,22 @@ pub(in crate::job) struct Keeper {
 pub(super) type ChainRef = PlainArc<Mutex<Option<CommitChain>>>;
 
 impl Keeper {
+    /// When a pool without room is tried again.
+    const RETRY_AFTER: Duration = Duration::from_millis(1);
     /// How many attempts at checkpoints the history keeps.
-    pub(super) const HISTORY_MAX: usize = 64;
+    pub(in crate::job) const HISTORY_MAX: usize = 64;
 
     pub(in crate::job) fn new(
         parts: KeeperParts,
         me: Executor<Self>,
-        pool: IoPool,
+        pool: PlainArc<dyn Beside>,
         statistics: LastWords,
     ) -> Self {
         Self {
             parts,
             me,
-            pool: PlainArc::new(pool),
+            pool,
+            unsubmitted: VecDeque::new(),
             coordinator: None,
             chain: ChainRef::default(),
             outbox: Outbox::default(),
@@ -158,8 +163,20 @@ impl Keeper {
                 keeper.rest();
             });
         };
-        // It is closed when the keeper is dropped, and not before.
-        let _closed = self.pool.run(job);
+        self.unsubmitted.push_back(Box::new(job));
+        self.submit();
+    }
+
+    /// Hands over what waits; tries again later, where there is no room.
+    fn submit(&mut self) {
+        while let Some(job) = self.unsubmitted.pop_front() {
+            // The pool is closed when the keeper is dropped, and not before.
+            if let Err(Refused { job, is_full: true }) = self.pool.try_run(job) {
+                self.unsubmitted.push_front(job);
+                self.me.run_after(Self::RETRY_AFTER, Self::submit);
+                return;
+            }
+        }
     }
 
     /// Tells who waits that nothing is left to be done beside.
@@ -192,34 +209,34 @@ impl Keeper {
     }
 
     /// All tasks of the attempt run.
-    pub(super) fn running(&mut self, executors: Vec<Vec<Executor<StreamTask>>>) {
+    pub(in crate::job) fn running(&mut self, executors: Vec<Vec<Executor<StreamTask>>>) {
         self.outbox.address(executors);
         self.input(CheckpointCoordinator::job_running);
     }
 
-    pub(super) fn task_finished(&mut self, subtask: SubtaskId) {
+    pub(in crate::job) fn task_finished(&mut self, subtask: SubtaskId) {
         self.input(|coordinator, now_ns| coordinator.task_finished(subtask, now_ns));
     }
 
-    pub(super) fn task_failed(&mut self, subtask: Option<SubtaskId>, detail: &str) {
+    pub(in crate::job) fn task_failed(&mut self, subtask: Option<SubtaskId>, detail: &str) {
         self.input(|coordinator, now_ns| match subtask {
             Some(subtask) => coordinator.task_failed(subtask, detail, now_ns),
             None => coordinator.job_left_running(now_ns),
         });
     }
 
-    pub(super) fn left_running(&mut self) {
+    pub(in crate::job) fn left_running(&mut self) {
         self.input(CheckpointCoordinator::job_left_running);
         self.outbox.clear();
     }
 
     /// The job was asked to stop.
-    pub(super) fn stopping(&mut self, mode: StopMode) {
+    pub(in crate::job) fn stopping(&mut self, mode: StopMode) {
         self.is_suspending |= mode == StopMode::NoDrain;
     }
 
     /// The job is over.
-    pub(super) fn ended(&mut self, end: JobEnd) {
+    pub(in crate::job) fn ended(&mut self, end: JobEnd) {
         let end = match end {
             JobEnd::Finished if self.is_suspending => JobEnd::Suspended,
             end => end,
@@ -232,7 +249,7 @@ impl Keeper {
     }
 
     /// Somebody asks for a checkpoint.
-    pub(super) fn trigger(&mut self, answer: Answer<Promised>) {
+    pub(in crate::job) fn trigger(&mut self, answer: Answer<Promised>) {
         self.next_promise += 1;
         let promise = PromiseId(self.next_promise);
         self.promises.insert(promise, answer);
@@ -253,7 +270,7 @@ impl Keeper {
         }
     }
 
-    pub(super) fn statistics(&self) -> CheckpointStatistics {
+    pub(in crate::job) fn statistics(&self) -> CheckpointStatistics {
         match &self.coordinator {
             Some(coordinator) => coordinator.statistics(self.now_ns()),
             None => self.statistics.lock().clone(),
@@ -273,15 +290,10 @@ impl Keeper {
         if self.recovering.is_none() || self.coordinator.as_ref().is_some_and(is_committing) {
             return;
         }
-        let job = RecoveryJob {
-            checkpointing: self.parts.checkpointing.clone(),
-            job: PlainArc::clone(&self.parts.job),
-            is_first: self.coordinator.is_none(),
-            chain: PlainArc::clone(&self.chain),
-        };
+        let job = self.recovery_job();
         let recovery = self.recovering.take();
         self.beside(
-            move || job.run(),
+            move || caught("restoring a checkpoint", || job.run()),
             move |keeper, loaded| {
                 if let Some(recovery) = recovery {
                     keeper.recovered(recovery, loaded);
@@ -292,23 +304,28 @@ impl Keeper {
 
     fn recovered(&mut self, recovery: Recovery, loaded: Result<Loaded, BoxError>) {
         match loaded.and_then(|loaded| self.set_up(loaded)) {
-            Ok(loaded) => {
-                let environment = PlainArc::new(TaskEnvironment {
-                    clock: self.parts.clock.clone(),
-                    started: self.parts.started,
-                    pool: PlainArc::clone(&self.pool),
-                    storage: self.parts.checkpointing.stored(),
-                    keeper: self.me.clone(),
-                });
-                let settings = self.parts.checkpointing.settings.clone();
-                recovery.answer(Ok(loaded.into_restored(environment, settings)));
-            }
+            Ok(restored) => recovery.answer(Ok(restored)),
             Err(error) => recovery.answer(Err(error)),
         }
     }
 
-    /// The coordinator of the attempt.
-    fn set_up(&mut self, mut loaded: Loaded) -> Result<Loaded, BoxError> {
+    /// What the only attempt begins with: found out at once, on this thread.
+    pub(in crate::job) fn recover_here(&mut self) -> Result<Restored, BoxError> {
+        let loaded = self.recovery_job().run()?;
+        self.set_up(loaded)
+    }
+
+    fn recovery_job(&self) -> RecoveryJob {
+        RecoveryJob {
+            checkpointing: self.parts.checkpointing.clone(),
+            job: PlainArc::clone(&self.parts.job),
+            is_first: self.coordinator.is_none(),
+            chain: PlainArc::clone(&self.chain),
+        }
+    }
+
+    /// The coordinator of the attempt, and what its tasks begin with.
+    fn set_up(&mut self, mut loaded: Loaded) -> Result<Restored, BoxError> {
         let recovered = core::mem::take(&mut loaded.recovered);
         let now_ns = self.now_ns();
         let effects = match &mut self.coordinator {
@@ -336,7 +353,15 @@ impl Keeper {
             }
         };
         self.carry_out(effects);
-        Ok(loaded)
+        let environment = PlainArc::new(TaskEnvironment {
+            clock: self.parts.clock.clone(),
+            started: self.parts.started,
+            pool: PlainArc::clone(&self.pool),
+            storage: self.parts.checkpointing.stored(),
+            keeper: self.me.clone(),
+        });
+        let settings = self.parts.checkpointing.settings.clone();
+        Ok(loaded.into_restored(environment, settings))
     }
 
     /// Whether the job is over, and none of its checkpoints is kept.
@@ -408,11 +433,7 @@ impl Keeper {
         }
     }
 
-    fn committed(
-        &mut self,
-        id: crate::stream::CheckpointId,
-        result: Result<(), CommitFailure>,
-    ) {
+    fn committed(&mut self, id: crate::stream::CheckpointId, result: Result<(), CommitFailure>) {
         self.input(|coordinator, now_ns| coordinator.committed(id, result, now_ns));
     }
 
@@ -426,7 +447,9 @@ impl Keeper {
 
     fn call_when_room(&self, subtask: SubtaskId) {
         if let Some(executor) = self.outbox.executor(subtask) {
-            executor.when_room(&self.me, move |keeper: &mut Self| keeper.tell_waiting(subtask));
+            executor.when_room(&self.me, move |keeper: &mut Self| {
+                keeper.tell_waiting(subtask)
+            });
         }
     }
 
@@ -452,7 +475,10 @@ impl Keeper {
 
     /// Has the coordinator called when it wants to be.
     fn set_timer(&mut self) {
-        let deadline_ns = self.coordinator.as_ref().and_then(|of| of.next_deadline_ns());
+        let deadline_ns = self
+            .coordinator
+            .as_ref()
+            .and_then(|of| of.next_deadline_ns());
         if self.timer.as_ref().map(|(at_ns, _)| *at_ns) == deadline_ns {
             return;
         }

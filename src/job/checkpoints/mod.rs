@@ -1,6 +1,7 @@
 //! A job's checkpoints: the coordinator on a mailbox of its own, its effects carried out, and what
 //! each attempt at the job begins with.
 
+mod beside;
 mod checkpointing;
 mod environment;
 mod handle;
@@ -9,8 +10,10 @@ mod observer;
 mod outbox;
 mod recovering;
 mod starting;
+mod stepped;
 
 pub use checkpointing::Checkpointing;
 pub use handle::{CheckpointPromise, JobCheckpoints};
 
 pub(super) use starting::start;
+pub(super) use stepped::SteppedCheckpoints;

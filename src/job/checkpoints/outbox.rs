@@ -105,8 +105,8 @@ impl Outbox {
 fn post(executor: &Executor<StreamTask>, message: ToSubtask) -> Result<(), PostError<()>> {
     let notice = match message {
         ToSubtask::Trigger(barrier) => {
-            let posted = executor
-                .try_execute(move |task: &mut StreamTask| task.trigger_checkpoint(barrier));
+            let posted =
+                executor.try_execute(move |task: &mut StreamTask| task.trigger_checkpoint(barrier));
             return posted.map_err(|error| error.map(drop));
         }
         ToSubtask::NotifyComplete(id) => CheckpointNotice::Complete(id),

@@ -7,17 +7,18 @@ use super::keeper::{ChainRef, JobDescription};
 use crate::checkpoint::{
     CheckpointBarrierHandler, CheckpointBarrierTracker, CheckpointSettings, CommitChain,
     CommitError, CommitFailure, CommitFailureKind, CompletedCheckpoint, Epoch, NonRestoredState,
-    OperatorStateBytes, RestoreFrom,
-    RestorePoint, SingleCheckpointBarrierHandler, StateAssignment, SubtaskCheckpointCoordinator,
-    SubtaskId, SubtaskOptions,
+    OperatorStateBytes, RestoreFrom, RestorePoint, SingleCheckpointBarrierHandler, StateAssignment,
+    SubtaskCheckpointCoordinator, SubtaskId, SubtaskOptions,
 };
 use crate::job::observer::Restored;
 use crate::letter::BoxError;
+use crate::processor::Failure;
 use crate::stream::{
     Alignment, CheckpointId, Checkpointed, Deployment, MakeParticipant, RestoredOperator,
     RestoredSubtask, StateBytes,
 };
 use crate::sync::PlainArc;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What is to be found out for an attempt.
 pub(super) struct RecoveryJob {
@@ -166,12 +167,21 @@ fn participant(
             None
         } else if alignment == Alignment::AtLeastOnce {
             let tracker = CheckpointBarrierTracker::new(&channels);
-            Some(Box::new(tracker.checkpoints_after_tasks_finish(after_tasks_finish)))
+            Some(Box::new(
+                tracker.checkpoints_after_tasks_finish(after_tasks_finish),
+            ))
         } else {
             let handler = SingleCheckpointBarrierHandler::new(&channels);
-            Some(Box::new(handler.checkpoints_after_tasks_finish(after_tasks_finish)))
+            Some(Box::new(
+                handler.checkpoints_after_tasks_finish(after_tasks_finish),
+            ))
         };
-        Box::new(SubtaskCheckpointCoordinator::new(options, environment, handler, task))
+        Box::new(SubtaskCheckpointCoordinator::new(
+            options,
+            environment,
+            handler,
+            task,
+        ))
     })
 }
 
@@ -187,7 +197,13 @@ pub(super) fn commit(
             detail: "the chain was given up".into(),
         });
     };
-    match chain.commit(checkpoint) {
+    // Who panicked in the midst of it may have written.
+    let committed = catch_unwind(AssertUnwindSafe(|| chain.commit(checkpoint)));
+    let committed = committed.map_err(|payload| CommitFailure {
+        kind: CommitFailureKind::MaybeWritten,
+        detail: Failure::panic("the commit", payload).to_string().into(),
+    })?;
+    match committed {
         Ok(_) => Ok(()),
         Err(error) => Err(CommitFailure {
             kind: match &error {

@@ -1,5 +1,6 @@
 //! Has a job that is started take checkpoints.
 
+use super::beside::Beside;
 use super::checkpointing::Checkpointing;
 use super::handle::JobCheckpoints;
 use super::keeper::{JobDescription, Keeper, KeeperParts, LastWords};
@@ -61,25 +62,26 @@ pub(in crate::job) fn start(
         .name(format!("{}-io", blueprint.job))
         .build();
     let pool = pool.map_err(|error| JobError::Checkpoints(error.into()))?;
+    let pool: PlainArc<dyn Beside> = PlainArc::new(pool);
     let master = MasterCell::default();
     let told = PlainArc::clone(&master);
+    let fail = move |failure: CheckpointFailure| {
+        if let Some(master) = told.get() {
+            let is_final = failure.reason == CheckpointFailureReason::Fenced;
+            let cause = Failure::error("checkpoint", BoxError::from(failure));
+            // A master that is gone looks after nothing any more.
+            let _gone = master.post(move |master| master.fail_job(cause, is_final));
+        }
+    };
     let parts = KeeperParts {
         checkpointing,
         job,
         clock: clock.clone(),
         started: origin.at,
         started_ms: origin.at_ms,
-        fail: Box::new(move |failure: CheckpointFailure| {
-            if let Some(master) = told.get() {
-                let is_final = failure.reason == CheckpointFailureReason::Fenced;
-                let cause = Failure::error("checkpoint", BoxError::from(failure));
-                // A master that is gone looks after nothing any more.
-                let _gone = master.post(move |master| master.fail_job(cause, is_final));
-            }
-        }),
+        fail: Box::new(fail),
     };
-    let last_words: LastWords =
-        PlainArc::new(Mutex::new(CheckpointStatistics::new(Keeper::HISTORY_MAX)));
+    let last_words = no_words();
     let told = PlainArc::clone(&last_words);
     let task = engine.task("checkpoint-coordinator").on_thread(0);
     let spawned = task
@@ -95,9 +97,17 @@ pub(in crate::job) fn start(
             subtasks,
             names,
         },
-        checkpoints: JobCheckpoints { keeper, last_words },
+        checkpoints: JobCheckpoints {
+            keeper: keeper.executor(),
+            last_words,
+        },
         master,
     })
+}
+
+/// Nothing to tell yet.
+pub(super) fn no_words() -> LastWords {
+    PlainArc::new(Mutex::new(CheckpointStatistics::new(Keeper::HISTORY_MAX)))
 }
 
 fn name_of(blueprint: &Blueprint, subtask: SubtaskId) -> String {
@@ -105,7 +115,7 @@ fn name_of(blueprint: &Blueprint, subtask: SubtaskId) -> String {
     format!("{}/{vertex}/{}", blueprint.job, subtask.index)
 }
 
-fn describe(blueprint: &Blueprint) -> JobDescription {
+pub(super) fn describe(blueprint: &Blueprint) -> JobDescription {
     let edges = blueprint.edges().map(|(from, to, pattern)| TopologyEdge {
         from: from as u32,
         to: to as u32,

@@ -110,7 +110,6 @@ impl FakeEnvironment {
         *self.now_ns.lock() = now_ns;
     }
 
-
     /// Takes a part that waits to be run.
     pub(super) fn take_job(&self, place: usize) -> Option<Job> {
         self.jobs.lock().remove(place)
@@ -273,10 +272,6 @@ impl Checkpointed for FakeTask {
 
     fn is_induced(&self) -> bool {
         self.is_induced
-    }
-
-    fn since_start_ns(&self) -> u64 {
-        0
     }
 
     fn waker(&self) -> Waker {
