@@ -308,10 +308,10 @@ impl CheckpointCoordinator {
     /// job goes on from, wherever it is stored: subtasks take no notice of those.
     pub(super) fn skip_ids_up_to(&mut self, restored: Option<CheckpointId>) {
         let stored = self.store.latest().map(|latest| latest.id);
-        if let (Some(highest), Some(next)) = (stored.max(restored), self.next_id) {
-            if next <= highest {
-                self.next_id = highest.get().checked_add(1).and_then(CheckpointId::new);
-            }
+        if let (Some(highest), Some(next)) = (stored.max(restored), self.next_id)
+            && next <= highest
+        {
+            self.next_id = highest.get().checked_add(1).and_then(CheckpointId::new);
         }
     }
 
