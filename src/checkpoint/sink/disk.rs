@@ -75,10 +75,12 @@ impl Disk for LocalDisk {
     }
 }
 
-/// Makes the folder at `path` and those it is in, so that they survive the machine.
+/// Makes the folder at `path` and those it is in. Its own name survives the machine then, also where
+/// somebody else has made it, and was killed before it was synced.
 pub(super) fn create_folders(disk: &dyn Disk, path: &Path) -> Result<(), (PathBuf, io::Error)> {
     let missing = path.ancestors().take_while(|folder| !is_folder(folder));
     let mut missing: Vec<&Path> = missing.collect();
+    let is_there = missing.is_empty();
     while let Some(folder) = missing.pop() {
         let fault = |error| (folder.to_owned(), error);
         match disk.create_folder(folder) {
@@ -86,10 +88,20 @@ pub(super) fn create_folders(disk: &dyn Disk, path: &Path) -> Result<(), (PathBu
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && is_folder(folder) => {}
             made => made.map_err(fault)?,
         }
-        let parent = folder.parent().map_or(Path::new("."), or_here);
-        disk.sync_folder(parent).map_err(fault)?;
+        disk.sync_folder(parent_of(folder)).map_err(fault)?;
+    }
+    if is_there {
+        match disk.sync_folder(parent_of(path)) {
+            // Who may not look into it did not make this one there.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
+            synced => synced.map_err(|error| (path.to_owned(), error))?,
+        }
     }
     Ok(())
+}
+
+fn parent_of(folder: &Path) -> &Path {
+    folder.parent().map_or(folder, or_here)
 }
 
 fn is_folder(path: &Path) -> bool {

@@ -94,12 +94,6 @@ impl Staging {
             create_folders(&*self.disk, folder)
                 .map_err(|(path, error)| FileSinkError::disk(&path, "create")(error))?;
         }
-        // Another subtask may have made them, and be killed before it has synced them.
-        for folder in [&self.folder, &staging] {
-            self.disk
-                .sync_folder(folder)
-                .map_err(FileSinkError::disk(folder, "sync"))?;
-        }
         Ok(())
     }
 

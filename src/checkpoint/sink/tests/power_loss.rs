@@ -224,5 +224,9 @@ fn a_process_may_die_after_each_act() {
         for kept in [None, Some(0), Some(u64::MAX), Some(0x5555_5555_5555_5555)] {
             run("acts", &[life(20 + acts / 2, None), life(acts, kept)]);
         }
+        // What the first one has not synced, the second one has to.
+        if acts < 20 {
+            run("acts", &[life(acts, None), life(1_000, Some(0))]);
+        }
     }
 }
