@@ -9,12 +9,12 @@
 use super::beside::{Beside, Job, Refused, caught};
 use super::checkpointing::Checkpointing;
 use super::environment::TaskEnvironment;
-use super::outbox::{Outbox, Told};
-use super::recovering::{Loaded, RecoveryJob, collect, commit, discard_all};
+use super::outbox::Outbox;
+use super::recovering::{Loaded, RecoveryJob};
 use crate::checkpoint::{
     CheckpointCoordinator, CheckpointFailure, CheckpointFailureReason, CheckpointStatistics,
-    CheckpointSummary, CommitChain, CommitFailure, CoordinatedJob, CoordinatorSetup, Effect, Epoch,
-    JobEnd, PromiseId, Restart, RestoreTarget, SubtaskId, ToCoordinator, ToSubtask,
+    CheckpointSummary, CommitChain, CoordinatedJob, CoordinatorSetup, Effect, Epoch, JobEnd,
+    PromiseId, Restart, RestoreTarget, SubtaskId, ToCoordinator,
 };
 use crate::job::observer::{Recovery, Restored};
 use crate::letter::BoxError;
@@ -52,28 +52,28 @@ pub(in crate::job) struct KeeperParts {
 
 /// See above.
 pub(in crate::job) struct Keeper {
-    parts: KeeperParts,
-    me: Executor<Self>,
+    pub(super) parts: KeeperParts,
+    pub(super) me: Executor<Self>,
     pool: PlainArc<dyn Beside>,
     /// What the pool had no room for, in order.
     unsubmitted: VecDeque<Job>,
     /// `None` before the first attempt is recovered.
-    coordinator: Option<CheckpointCoordinator>,
-    chain: ChainRef,
-    outbox: Outbox,
+    pub(super) coordinator: Option<CheckpointCoordinator>,
+    pub(super) chain: ChainRef,
+    pub(super) outbox: Outbox,
     effects: VecDeque<Effect>,
     is_carrying_out: bool,
-    promises: BTreeMap<PromiseId, Answer<Promised>>,
+    pub(super) promises: BTreeMap<PromiseId, Answer<Promised>>,
     next_promise: u64,
     timer: Option<(u64, Timer)>,
     /// An attempt that waits to be recovered (Q2).
     recovering: Option<Recovery>,
-    statistics: LastWords,
+    pub(super) statistics: LastWords,
     /// What runs on the pool and is to be answered.
     unanswered: usize,
     /// Who waits until nothing does.
     waiting_for_rest: Vec<Answer<()>>,
-    end: Option<JobEnd>,
+    pub(super) end: Option<JobEnd>,
     /// Whether the job was asked to stop so that it can go on later.
     is_suspending: bool,
 }
@@ -122,7 +122,10 @@ impl Keeper {
     }
 
     /// Gives the coordinator an input, and carries out what that comes to.
-    fn input(&mut self, input: impl FnOnce(&mut CheckpointCoordinator, u64) -> Vec<Effect>) {
+    pub(super) fn input(
+        &mut self,
+        input: impl FnOnce(&mut CheckpointCoordinator, u64) -> Vec<Effect>,
+    ) {
         let now_ns = self.now_ns();
         let Some(coordinator) = &mut self.coordinator else {
             return;
@@ -147,7 +150,7 @@ impl Keeper {
     }
 
     /// Runs `work` on the pool, and `then` here with what it gives.
-    fn beside<T: Send + 'static>(
+    pub(super) fn beside<T: Send + 'static>(
         &mut self,
         work: impl FnOnce() -> T + Send + 'static,
         then: impl FnOnce(&mut Self, T) + Send + 'static,
@@ -362,115 +365,6 @@ impl Keeper {
         });
         let settings = self.parts.checkpointing.settings.clone();
         Ok(loaded.into_restored(environment, settings))
-    }
-
-    /// Whether the job is over, and none of its checkpoints is kept.
-    fn keeps_none(&self) -> bool {
-        let retention = self.parts.checkpointing.settings.retention;
-        let is_shut_down = |of: &CheckpointCoordinator| of.is_shut_down() && !of.is_fenced();
-        self.end.is_some_and(|end| !retention.retains(end))
-            && self.coordinator.as_ref().is_some_and(is_shut_down)
-    }
-
-    fn carry_out_one(&mut self, effect: Effect) {
-        match effect {
-            Effect::InitLocation { id, .. } => {
-                // Directories of an object store are made by what is put into them.
-                self.input(|of, now_ns| of.location_initialized(id, Ok(()), now_ns));
-            }
-            Effect::SnapshotOperatorCoordinators(id) => {
-                // No operator has one.
-                self.input(|of, now_ns| {
-                    of.operator_coordinators_acknowledged(id, Ok(Vec::new()), now_ns)
-                });
-            }
-            Effect::CallMasterHooks(id) => {
-                self.input(|of, now_ns| of.master_hooks_acknowledged(id, Ok(Vec::new()), now_ns));
-            }
-            Effect::CompleteOperatorCoordinators(_) | Effect::AbortOperatorCoordinators(_) => {}
-            Effect::Tell { subtask, message } => self.tell(subtask, message),
-            Effect::Commit(checkpoint) => {
-                let (chain, id) = (PlainArc::clone(&self.chain), checkpoint.id);
-                self.beside(
-                    move || commit(&chain, checkpoint),
-                    move |keeper, result| keeper.committed(id, result),
-                );
-            }
-            Effect::DiscardLocation(_) => {}
-            Effect::DiscardStates { states, .. } => {
-                let storage = self.parts.checkpointing.storage.clone();
-                self.beside(
-                    move || {
-                        for state in states {
-                            // What cannot be deleted is found by a later collection.
-                            let _left = storage.discard(&state);
-                        }
-                    },
-                    |keeper, ()| keeper.input(CheckpointCoordinator::discarded),
-                );
-            }
-            Effect::DiscardCheckpoint(_) => {
-                let chain = PlainArc::clone(&self.chain);
-                let keeps_none = self.keeps_none();
-                self.beside(
-                    move || match keeps_none {
-                        true => discard_all(&chain),
-                        false => collect(&chain),
-                    },
-                    |keeper, ()| keeper.input(CheckpointCoordinator::discarded),
-                );
-            }
-            Effect::CompletePromise { promise, result } => {
-                if let Some(answer) = self.promises.remove(&promise) {
-                    let _gone = answer.send(result);
-                }
-            }
-            Effect::FailJob(failure) => (self.parts.fail)(failure),
-            Effect::Report(_) => {
-                let statistics = self.statistics();
-                *self.statistics.lock() = statistics;
-            }
-        }
-    }
-
-    fn committed(&mut self, id: crate::stream::CheckpointId, result: Result<(), CommitFailure>) {
-        self.input(|coordinator, now_ns| coordinator.committed(id, result, now_ns));
-    }
-
-    fn tell(&mut self, subtask: SubtaskId, message: ToSubtask) {
-        match self.outbox.tell(subtask, message) {
-            Told::Posted => {}
-            Told::NoRoom => self.call_when_room(subtask),
-            Told::Gone => self.gone(subtask, message),
-        }
-    }
-
-    fn call_when_room(&self, subtask: SubtaskId) {
-        if let Some(executor) = self.outbox.executor(subtask) {
-            executor.when_room(&self.me, move |keeper: &mut Self| {
-                keeper.tell_waiting(subtask)
-            });
-        }
-    }
-
-    fn tell_waiting(&mut self, subtask: SubtaskId) {
-        let mut gone = Vec::new();
-        if self.outbox.tell_waiting(subtask, &mut gone) == Told::NoRoom {
-            self.call_when_room(subtask);
-        }
-        for message in gone {
-            self.gone(subtask, message);
-        }
-    }
-
-    /// A subtask takes no letters any more.
-    fn gone(&mut self, subtask: SubtaskId, message: ToSubtask) {
-        if let ToSubtask::Trigger(barrier) = message {
-            let detail = "the task has ended";
-            self.input(|coordinator, now_ns| {
-                coordinator.trigger_failed(barrier.id, subtask, detail, now_ns)
-            });
-        }
     }
 
     /// Has the coordinator called when it wants to be.

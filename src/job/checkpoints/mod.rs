@@ -2,6 +2,7 @@
 //! each attempt at the job begins with.
 
 mod beside;
+mod carrying_out;
 mod checkpointing;
 mod environment;
 mod handle;

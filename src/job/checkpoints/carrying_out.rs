@@ -1,0 +1,119 @@
+//! What the keeper does about each effect of the coordinator.
+
+use super::keeper::Keeper;
+use super::outbox::Told;
+use super::recovering::{collect, commit, discard_all};
+use crate::checkpoint::{CheckpointCoordinator, CommitFailure, Effect, SubtaskId, ToSubtask};
+use crate::stream::CheckpointId;
+use crate::sync::PlainArc;
+
+impl Keeper {
+    /// Whether the job is over, and none of its checkpoints is kept.
+    fn keeps_none(&self) -> bool {
+        let retention = self.parts.checkpointing.settings.retention;
+        let is_shut_down = |of: &CheckpointCoordinator| of.is_shut_down() && !of.is_fenced();
+        self.end.is_some_and(|end| !retention.retains(end))
+            && self.coordinator.as_ref().is_some_and(is_shut_down)
+    }
+
+    pub(super) fn carry_out_one(&mut self, effect: Effect) {
+        match effect {
+            Effect::InitLocation { id, .. } => {
+                // Directories of an object store are made by what is put into them.
+                self.input(|of, now_ns| of.location_initialized(id, Ok(()), now_ns));
+            }
+            Effect::SnapshotOperatorCoordinators(id) => {
+                // No operator has one.
+                self.input(|of, now_ns| {
+                    of.operator_coordinators_acknowledged(id, Ok(Vec::new()), now_ns)
+                });
+            }
+            Effect::CallMasterHooks(id) => {
+                self.input(|of, now_ns| of.master_hooks_acknowledged(id, Ok(Vec::new()), now_ns));
+            }
+            Effect::CompleteOperatorCoordinators(_) | Effect::AbortOperatorCoordinators(_) => {}
+            Effect::Tell { subtask, message } => self.tell(subtask, message),
+            Effect::Commit(checkpoint) => {
+                let (chain, id) = (PlainArc::clone(&self.chain), checkpoint.id);
+                self.beside(
+                    move || commit(&chain, checkpoint),
+                    move |keeper, result| keeper.committed(id, result),
+                );
+            }
+            Effect::DiscardLocation(_) => {}
+            Effect::DiscardStates { states, .. } => {
+                let storage = self.parts.checkpointing.storage.clone();
+                self.beside(
+                    move || {
+                        for state in states {
+                            // What cannot be deleted is found by a later collection.
+                            let _left = storage.discard(&state);
+                        }
+                    },
+                    |keeper, ()| keeper.input(CheckpointCoordinator::discarded),
+                );
+            }
+            Effect::DiscardCheckpoint(_) => {
+                let chain = PlainArc::clone(&self.chain);
+                let keeps_none = self.keeps_none();
+                self.beside(
+                    move || match keeps_none {
+                        true => discard_all(&chain),
+                        false => collect(&chain),
+                    },
+                    |keeper, ()| keeper.input(CheckpointCoordinator::discarded),
+                );
+            }
+            Effect::CompletePromise { promise, result } => {
+                if let Some(answer) = self.promises.remove(&promise) {
+                    let _gone = answer.send(result);
+                }
+            }
+            Effect::FailJob(failure) => (self.parts.fail)(failure),
+            Effect::Report(_) => {
+                let statistics = self.statistics();
+                *self.statistics.lock() = statistics;
+            }
+        }
+    }
+
+    fn committed(&mut self, id: CheckpointId, result: Result<(), CommitFailure>) {
+        self.input(|coordinator, now_ns| coordinator.committed(id, result, now_ns));
+    }
+
+    fn tell(&mut self, subtask: SubtaskId, message: ToSubtask) {
+        match self.outbox.tell(subtask, message) {
+            Told::Posted => {}
+            Told::NoRoom => self.call_when_room(subtask),
+            Told::Gone => self.gone(subtask, message),
+        }
+    }
+
+    fn call_when_room(&self, subtask: SubtaskId) {
+        if let Some(executor) = self.outbox.executor(subtask) {
+            executor.when_room(&self.me, move |keeper: &mut Self| {
+                keeper.tell_waiting(subtask)
+            });
+        }
+    }
+
+    fn tell_waiting(&mut self, subtask: SubtaskId) {
+        let mut gone = Vec::new();
+        if self.outbox.tell_waiting(subtask, &mut gone) == Told::NoRoom {
+            self.call_when_room(subtask);
+        }
+        for message in gone {
+            self.gone(subtask, message);
+        }
+    }
+
+    /// A subtask takes no letters any more.
+    fn gone(&mut self, subtask: SubtaskId, message: ToSubtask) {
+        if let ToSubtask::Trigger(barrier) = message {
+            let detail = "the task has ended";
+            self.input(|coordinator, now_ns| {
+                coordinator.trigger_failed(barrier.id, subtask, detail, now_ns)
+            });
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The child as a process.
+
+use super::mortal::Step;
+use super::output::Folder;
+use std::io::Read as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// What became of a child.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// The job has run to its end.
+    Done,
+    /// It was killed.
+    Killed,
+    /// It says why.
+    Failed(String),
+}
+
+/// See above.
+pub(crate) struct Child(std::process::Child);
+
+impl Child {
+    /// A process that runs the job in `folder`, reading so many rows a second, and dies at a step when
+    /// that has come so often.
+    pub(crate) fn start(folder: &Folder, dies_at: Option<(Step, u32)>, rate: u64) -> Self {
+        let mut command = Command::new(std::env::current_exe().expect("a test has a program"));
+        command
+            .args(["child", "--exact", "--ignored", "--nocapture"])
+            .env("CRASH_FOLDER", folder.path())
+            .env("CRASH_RATE", rate.to_string())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        if let Some((step, time)) = dies_at {
+            command.env("CRASH_AT", format!("{step:?} {time}"));
+        }
+        Self(command.spawn().expect("a process"))
+    }
+
+    /// Waits for its end.
+    pub(crate) fn wait(mut self) -> Ended {
+        let mut said = String::new();
+        if let Some(mut stderr) = self.0.stderr.take() {
+            let _unreadable = stderr.read_to_string(&mut said);
+        }
+        let status = self.0.wait().expect("it was started");
+        match (status.success(), status.signal()) {
+            (true, _) => Ended::Done,
+            (false, Some(libc::SIGKILL)) => Ended::Killed,
+            _ => Ended::Failed(said),
+        }
+    }
+
+    /// Kills it after `life`, unless it has ended before.
+    pub(crate) fn wait_or_kill(mut self, life: Duration) -> Ended {
+        let begun = Instant::now();
+        while begun.elapsed() < life {
+            if matches!(self.0.try_wait(), Ok(Some(_))) {
+                return self.wait();
+            }
+            std::thread::sleep(Duration::from_millis(1).min(life));
+        }
+        // It may have ended by itself just now, which is told by how.
+        let _ended = self.0.kill();
+        self.wait()
+    }
+}
