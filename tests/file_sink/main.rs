@@ -4,10 +4,13 @@
 mod commits;
 #[cfg(feature = "csv")]
 mod csv;
+mod job;
 mod kit;
 mod leftovers;
 mod random;
 mod refusals;
 #[path = "../scratch/mod.rs"]
 mod scratch;
+#[path = "../watchdog/mod.rs"]
+mod watchdog;
 mod world;
