@@ -29,7 +29,7 @@ enum Doing {
     Storing,
     Committing(Attempt, Effect<u64>),
     /// It lists what there is.
-    Looking(Option<Vec<u64>>),
+    Looking,
     Deleting(Vec<Deletion>),
     /// It has done all, was fenced, or has died.
     Ended,
@@ -52,21 +52,25 @@ pub(super) enum Told {
 impl Actor {
     pub(super) fn new(writer: u128, retained: usize, commits: u8) -> Self {
         Self {
-            protocol: Protocol::new("job", WriterId(writer), retained, Base::Head),
+            protocol: Protocol::new("", WriterId(writer), retained, Base::Head),
             doing: Doing::Nothing,
             commits_left: commits,
             next_id: 0,
         }
     }
 
+    pub(super) fn has_ended(&self) -> bool {
+        self.doing == Doing::Ended
+    }
+
     /// Adds what may come of the next step of the actor at `at`.
     pub(super) fn step(at: usize, world: &World, next: &mut Vec<World>) -> Result<(), String> {
-        let mut base = world.clone();
-        base.told = None;
-        let doing = core::mem::replace(&mut base.actors[at].doing, Doing::Ended);
-        if doing == Doing::Ended {
+        if world.actors[at].has_ended() {
             return Ok(());
         }
+        let mut base = world.clone();
+        base.told = None;
+        let doing = core::mem::replace(&mut base.actor(at).doing, Doing::Ended);
         if base.crashes_left > 0 {
             let mut dead = base.clone();
             dead.crashes_left -= 1;
@@ -78,21 +82,18 @@ impl Actor {
         }
         match doing {
             Doing::Nothing => {
-                let step = base.actors[at].protocol.take_over();
-                next.push(Self::take(at, base, None, step)?);
+                // Until it has listed something nobody can tell whether it has begun.
+                if let Step::Do(effect) = base.actor(at).protocol.take_over() {
+                    Self::effect(at, &base, None, &effect, next)?;
+                }
             }
             Doing::TakingOver(effect) => Self::effect(at, &base, None, &effect, next)?,
             Doing::Storing => next.push(Self::store(at, base)?),
             Doing::Committing(attempt, effect) => {
                 Self::effect(at, &base, Some(attempt), &effect, next)?;
             }
-            Doing::Looking(None) => {
-                let records = base.records.keys().copied().collect();
-                base.actors[at].doing = Doing::Looking(Some(records));
-                next.push(base);
-            }
-            Doing::Looking(Some(records)) => {
-                let deletions = Self::deletions(at, &base, &records);
+            Doing::Looking => {
+                let deletions = Self::deletions(at, &base);
                 next.push(Self::delete_next(at, base, deletions));
             }
             Doing::Deleting(mut left) => {
@@ -132,11 +133,11 @@ impl Actor {
             }
             for (mut world, answer) in lost {
                 world.losses_left -= 1;
-                let step = world.actors[at].protocol.answer(answer);
+                let step = world.actor(at).protocol.answer(answer);
                 next.push(Self::take(at, world, attempt, step)?);
             }
         }
-        let step = done.actors[at].protocol.answer(answer);
+        let step = done.actor(at).protocol.answer(answer);
         next.push(Self::take(at, done, attempt, step)?);
         Ok(())
     }
@@ -150,7 +151,7 @@ impl Actor {
     ) -> Result<World, String> {
         let outcome = match step {
             Step::Do(effect) => {
-                world.actors[at].doing = match attempt {
+                world.actor(at).doing = match attempt {
                     None => Doing::TakingOver(effect),
                     Some(attempt) => Doing::Committing(attempt, effect),
                 };
@@ -172,11 +173,11 @@ impl Actor {
             _ => {}
         }
         let position = world.actors[at].protocol.position().clone();
-        world.actors[at].doing = match (outcome, attempt) {
-            (Outcome::Committed { .. }, Some(_)) => Doing::Looking(None),
+        world.actor(at).doing = match (outcome, attempt) {
+            (Outcome::Committed { .. }, Some(_)) => Doing::Looking,
             (Outcome::Committed { .. }, None) => {
                 world.check_takeover(&position)?;
-                world.actors[at].next_id = position.next_id;
+                world.actor(at).next_id = position.next_id;
                 Doing::Storing
             }
             (Outcome::Failed | Outcome::MaybeWritten { .. }, Some(_)) => Doing::Storing,
@@ -186,7 +187,7 @@ impl Actor {
     }
 
     fn store(at: usize, mut world: World) -> Result<World, String> {
-        let actor = &mut world.actors[at];
+        let actor = world.actor(at);
         if actor.commits_left == 0 {
             return Ok(world);
         }
@@ -198,24 +199,25 @@ impl Actor {
             id: CheckpointId::new(id).expect("ids begin at 1"),
         };
         world.attempts.insert(attempt);
-        let step = world.actors[at].protocol.commit(attempt, id);
+        let step = world.actor(at).protocol.commit(attempt, id);
         if world.mutation == Mutation::CollectFirst {
             world.collect_as_if_committed(at);
         }
         Self::take(at, world, Some(attempt), step)
     }
 
-    fn deletions(at: usize, world: &World, records: &[u64]) -> Vec<Deletion> {
+    fn deletions(at: usize, world: &World) -> Vec<Deletion> {
+        let records: Vec<_> = world.records.keys().copied().collect();
         let attempts: Vec<_> = world.attempts.iter().copied().collect();
         let mut position = world.actors[at].protocol.position().clone();
         if world.mutation == Mutation::AllEpochs {
             position.epoch.0 = u64::MAX;
         }
-        deletions(world.mutation, &position, records, &attempts)
+        deletions(world.mutation, &position, &records, &attempts)
     }
 
     fn delete_next(at: usize, mut world: World, left: Vec<Deletion>) -> World {
-        world.actors[at].doing = match left.is_empty() {
+        world.actor(at).doing = match left.is_empty() {
             true => Doing::Storing,
             false => Doing::Deleting(left),
         };

@@ -12,13 +12,16 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A record of the model; an id stands for a checkpoint.
 pub(super) type ModelRecord = Record<u64>;
 
+/// How many coordinators there are at once.
+const AT_ONCE: usize = 2;
+
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct World {
     pub(super) records: BTreeMap<u64, PlainArc<ModelRecord>>,
     pub(super) attempts: BTreeSet<Attempt>,
     /// What was sent to the store, and may come there yet.
     pub(super) late: Vec<PlainArc<ModelRecord>>,
-    pub(super) actors: Vec<Actor>,
+    pub(super) actors: Vec<PlainArc<Actor>>,
     pub(super) crashes_left: u8,
     pub(super) losses_left: u8,
     pub(super) mutation: Mutation,
@@ -33,7 +36,8 @@ pub(super) struct World {
 impl World {
     pub(super) fn new(scale: Scale, mutation: Mutation) -> Self {
         let actors = scale.commits.iter().zip(1..);
-        let actors = actors.map(|(commits, writer)| Actor::new(writer, scale.retained, *commits));
+        let actors = actors
+            .map(|(commits, writer)| PlainArc::new(Actor::new(writer, scale.retained, *commits)));
         Self {
             records: BTreeMap::new(),
             attempts: BTreeSet::new(),
@@ -46,6 +50,10 @@ impl World {
             newest: None,
             told: None,
         }
+    }
+
+    pub(super) fn actor(&mut self, at: usize) -> &mut Actor {
+        PlainArc::make_mut(&mut self.actors[at])
     }
 
     fn head(&self) -> Option<&ModelRecord> {
@@ -64,7 +72,8 @@ impl World {
             }
             next.push(world);
         }
-        for at in 0..self.actors.len() {
+        let ended = self.actors.iter().filter(|actor| actor.has_ended()).count();
+        for at in 0..self.actors.len().min(AT_ONCE + ended) {
             Actor::step(at, self, &mut next)?;
         }
         for world in &next {
@@ -119,7 +128,7 @@ impl World {
         if is_behind && epoch_fits && keeps_newest {
             Ok(())
         } else {
-            Err(format!("M4: {new:?}\nbehind {head:?}\nin {self:#?}"))
+            Err(format!("M4: {new:?}\nbehind {head:?}\nin {self:?}"))
         }
     }
 
@@ -133,13 +142,13 @@ impl World {
                 matches!(record.body, Body::Checkpoint(attempt, _) if attempt == kept.attempt)
             });
             if !has_record || !self.attempts.contains(&kept.attempt) {
-                return Err(format!("M1: {kept:?}\nin {self:#?}"));
+                return Err(format!("M1: {kept:?}\nin {self:?}"));
             }
         }
         for number in &self.heads {
             if let Body::Checkpoint(attempt, _) = self.records[number].body {
                 if !self.attempts.contains(&attempt) {
-                    return Err(format!("M2: {number}\nin {self:#?}"));
+                    return Err(format!("M2: {number}\nin {self:?}"));
                 }
             }
         }
@@ -148,7 +157,7 @@ impl World {
         };
         let mut records = self.records.values();
         if records.any(|record| counts(record) && record.epoch > head.epoch) {
-            return Err(format!("M3\nin {self:#?}"));
+            return Err(format!("M3\nin {self:?}"));
         }
         Ok(())
     }
@@ -158,7 +167,7 @@ impl World {
         if self.heads.contains(&number) {
             Ok(())
         } else {
-            Err(format!("M5: {number}\nin {self:#?}"))
+            Err(format!("M5: {number}\nin {self:?}"))
         }
     }
 
@@ -167,7 +176,7 @@ impl World {
         if position.live.last().copied() == self.newest {
             Ok(())
         } else {
-            Err(format!("M6: {position:?}\nin {self:#?}"))
+            Err(format!("M6: {position:?}\nin {self:?}"))
         }
     }
 
