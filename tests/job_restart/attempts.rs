@@ -6,7 +6,7 @@ use mailring::{Clock, ManualClock};
 use std::time::Duration;
 
 use crate::failing::{Failing, How, engine, failing, of_attempt, until_state};
-use crate::watchdog::watched;
+use crate::watchdog::{until, watched};
 
 fn at_once(attempts: u32) -> RestartStrategy {
     RestartStrategy::fixed_delay(attempts, Duration::ZERO)
@@ -157,6 +157,8 @@ fn the_delay_is_waited_for_by_the_engines_clock() {
         let started = clock.now();
         let job = job.start(&engine).unwrap();
         for restarts in 0..2 {
+            let failures = restarts as usize + 1;
+            until(|| job.snapshot().failures.len() == failures);
             until_state(&job, JobState::Restarting);
             clock.advance(delay - Duration::from_nanos(1));
             let snapshot = job.snapshot();
@@ -164,10 +166,8 @@ fn the_delay_is_waited_for_by_the_engines_clock() {
                 (snapshot.state, snapshot.restarts),
                 (JobState::Restarting, restarts)
             );
-            assert_eq!(snapshot.failures.len(), restarts as usize + 1);
             assert!(!job.has_ended() && !job.wait_timeout(Duration::ZERO));
             clock.advance(Duration::from_nanos(1));
-            crate::watchdog::until(|| job.snapshot().restarts > restarts);
         }
         let report = job.wait().unwrap();
         assert_eq!(report.duration, clock.now() - started);

@@ -1,6 +1,6 @@
 //! The handle of a job, through its restarts.
 
-use mailring::job::{Job, JobState, RestartStrategy};
+use mailring::job::{Job, JobHandle, JobState, RestartStrategy};
 use mailring::stream::{Discard, FromIter, StopMode};
 use mailring::task::Shutdown;
 use std::time::Duration;
@@ -20,12 +20,20 @@ fn endless() -> Job {
         .sink("discard", Discard)
 }
 
+/// Waits until the second attempt is deployed.
+fn until_restarted(job: &JobHandle) {
+    until(|| {
+        let snapshot = job.snapshot();
+        (snapshot.state, snapshot.restarts) == (JobState::Running, 1)
+    });
+}
+
 #[test]
 fn executors_and_snapshots_are_those_of_the_present_attempt() {
     watched(|| {
         let engine = engine(2);
         let job = endless().start(&engine).unwrap();
-        until(|| job.snapshot().restarts == 1);
+        until_restarted(&job);
         until(|| job.snapshot().missing == 0 && job.snapshot().records_in("failing") > 100);
         let snapshot = job.snapshot();
         assert_eq!((snapshot.state, snapshot.restarts), (JobState::Running, 1));
@@ -66,7 +74,7 @@ fn an_executor_of_an_attempt_that_is_over_takes_nothing_any_more() {
             })
             .unwrap();
         held.wait();
-        until(|| job.snapshot().restarts == 1);
+        until_restarted(&job);
         assert!(first.execute(|_task| ()).is_err());
         let second = job.executor("numbers", 0).unwrap();
         second.ask(|_task| ()).unwrap().wait().unwrap();
@@ -80,7 +88,7 @@ fn a_job_that_was_run_again_is_cancelled_and_waited_for_as_any() {
     watched(|| {
         let engine = engine(2);
         let job = endless().start(&engine).unwrap();
-        until(|| job.snapshot().restarts == 1);
+        until_restarted(&job);
         assert!(!job.wait_timeout(Duration::from_millis(1)));
         job.cancel();
         assert!(job.wait_timeout(Duration::MAX) && job.has_ended());
@@ -99,7 +107,7 @@ fn a_handle_that_is_dropped_cancels_the_present_attempt() {
     watched(|| {
         let engine = engine(1);
         let job = endless().start(&engine).unwrap();
-        until(|| job.snapshot().restarts == 1);
+        until_restarted(&job);
         until(|| !engine.snapshot().tasks.is_empty());
         drop(job);
         until(|| engine.snapshot().tasks.is_empty());
