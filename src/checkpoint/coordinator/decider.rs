@@ -46,6 +46,28 @@ pub struct Decision {
 }
 
 /// Which of the checkpoints that were asked for begins next, and when.
+///
+/// # Examples
+/// ```
+/// use mailring::checkpoint::{
+///     CheckpointRequest, CheckpointRequestDecider, CheckpointSettings, CoordinatorLoad,
+/// };
+/// use std::time::Duration;
+///
+/// let settings = CheckpointSettings::new(Duration::from_secs(1));
+/// let mut decider = CheckpointRequestDecider::new(&settings);
+/// let busy = CoordinatorLoad { pending: 1, ..CoordinatorLoad::default() };
+/// let checkpoint = CheckpointRequest::checkpoint(1);
+/// let decision = decider.choose_request_to_execute(checkpoint, &busy, 0);
+/// assert_eq!(decision.execute, None);
+/// // Savepoints do not wait for what is on its way.
+/// let savepoint = CheckpointRequest::savepoint(2);
+/// let decision = decider.choose_request_to_execute(savepoint, &busy, 0);
+/// assert_eq!(decision.execute, Some(savepoint));
+/// let idle = CoordinatorLoad::default();
+/// let decision = decider.choose_queued_request_to_execute(&idle, 0);
+/// assert_eq!(decision.execute, Some(checkpoint));
+/// ```
 #[derive(Clone, Debug)]
 pub struct CheckpointRequestDecider {
     max_concurrent: usize,

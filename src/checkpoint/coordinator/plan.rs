@@ -61,6 +61,34 @@ impl fmt::Display for CheckpointPlanError {
 impl core::error::Error for CheckpointPlanError {}
 
 /// Works out plans for one job.
+///
+/// # Examples
+/// The source of two subtasks has come to its end in one of them:
+/// ```
+/// use mailring::checkpoint::{
+///     CheckpointPlanCalculator, DistributionPattern, JobTopology, SubtaskId, SubtaskStatus,
+///     TopologyEdge, TopologyVertex,
+/// };
+///
+/// let topology = JobTopology {
+///     vertices: vec![
+///         TopologyVertex { parallelism: 2, is_source: true },
+///         TopologyVertex { parallelism: 2, is_source: false },
+///     ],
+///     edges: vec![TopologyEdge { from: 0, to: 1, pattern: DistributionPattern::Pointwise }],
+/// };
+/// let finished = SubtaskId { vertex: 0, index: 0 };
+/// let plan = CheckpointPlanCalculator::new(topology, true).calculate(|subtask| {
+///     if subtask == finished { SubtaskStatus::Finished } else { SubtaskStatus::Running }
+/// })?;
+/// assert_eq!(plan.finished, [finished]);
+/// // No barrier reaches the one that has only read from it.
+/// assert_eq!(
+///     plan.to_trigger,
+///     [SubtaskId { vertex: 0, index: 1 }, SubtaskId { vertex: 1, index: 0 }]
+/// );
+/// # Ok::<(), mailring::checkpoint::CheckpointPlanError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct CheckpointPlanCalculator {
     topology: JobTopology,

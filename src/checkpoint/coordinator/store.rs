@@ -117,6 +117,7 @@ impl CompletedCheckpointStore {
     }
 
     /// Takes in a checkpoint whose record is written, and drops what there is too much of then.
+    /// Savepoints that the job takes are not for the list: those in it are what it was restored from.
     ///
     /// # Errors
     /// If the job is over or the checkpoint is not newer than all others: the list is as it was.

@@ -45,6 +45,51 @@ impl StateAssignment {
     ///
     /// # Panics
     /// If the graph of `target` has not as many vertices as `target`.
+    ///
+    /// # Examples
+    /// ```
+    /// use mailring::checkpoint::{
+    ///     CompletedCheckpoint, JobTopology, NonRestoredState, RestoreError, RestoreTarget,
+    ///     StateAssignment, TargetVertex, TopologyVertex,
+    /// };
+    /// # use mailring::checkpoint::{
+    /// #     CompletedSubtask, CompletedVertex, Epoch, OperatorSubtaskState, StateHandle,
+    /// #     SubtaskState,
+    /// # };
+    /// # use mailring::stream::{CheckpointId, CheckpointOptions};
+    /// # let sums = OperatorSubtaskState {
+    /// #     managed_keyed: Some(StateHandle::Inline(vec![1, 2, 3])),
+    /// #     ..OperatorSubtaskState::default()
+    /// # };
+    /// # let subtask = CompletedSubtask {
+    /// #     state: SubtaskState { operators: vec![("sum".into(), sums)] },
+    /// #     ..CompletedSubtask::default()
+    /// # };
+    /// # let checkpoint = CompletedCheckpoint {
+    /// #     job: "job".into(), epoch: Epoch(1), id: CheckpointId::new(1).unwrap(),
+    /// #     options: CheckpointOptions::default(), begun_ms: 0, duration_ns: 0,
+    /// #     max_parallelism: 128,
+    /// #     vertices: vec![CompletedVertex { name: "sums".into(), subtasks: vec![subtask] }],
+    /// #     coordinator_states: Vec::new(), master_states: Vec::new(),
+    /// # };
+    /// // The checkpoint has state of operator "sum".
+    /// let mut target = RestoreTarget {
+    ///     max_parallelism: 128,
+    ///     vertices: vec![TargetVertex { name: "sums".into(), operators: vec!["count".into()] }],
+    ///     topology: JobTopology {
+    ///         vertices: vec![TopologyVertex { parallelism: 1, is_source: true }],
+    ///         edges: Vec::new(),
+    ///     },
+    ///     master_hooks: Vec::new(),
+    /// };
+    /// let refused = StateAssignment::new(&checkpoint, &target, NonRestoredState::Refused);
+    /// assert!(matches!(refused, Err(RestoreError::NonRestoredState { .. })));
+    ///
+    /// target.vertices[0].operators.push("sum".into());
+    /// let assignment = StateAssignment::new(&checkpoint, &target, NonRestoredState::Refused)?;
+    /// assert_eq!(assignment.vertices[0][0].parts[0].len_bytes(), 3);
+    /// # Ok::<(), RestoreError>(())
+    /// ```
     pub fn new(
         checkpoint: &CompletedCheckpoint,
         target: &RestoreTarget,

@@ -3,6 +3,8 @@
 use super::*;
 use crate::checkpoint::Epoch;
 use crate::stream::CheckpointOptions;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 fn id(number: u64) -> CheckpointId {
     CheckpointId::new(number).unwrap()
@@ -196,5 +198,66 @@ fn t157_nothing_is_added_after_the_end() {
         let error = store.add(checkpoint(2)).unwrap_err();
         assert_eq!(error, CompletedCheckpointStoreError::ShutDown);
         assert_eq!(kept(&store), [1]);
+    }
+}
+
+proptest! {
+    /// Each checkpoint is in the list, in use, or given back for deletion, and only once; no savepoint
+    /// is given back.
+    #[test]
+    fn what_leaves_the_list_is_deleted_once_and_never_while_it_is_used(
+        retained in 1u32..4,
+        steps in prop::collection::vec((0u8..4, any::<prop::sample::Index>()), 1..80),
+        policy in prop::sample::select(vec![RetentionPolicy::Never, RetentionPolicy::Always]),
+    ) {
+        let mut store = CompletedCheckpointStore::new(retained, Vec::new());
+        let (mut added, mut savepoints) = (0, BTreeSet::new());
+        let mut rights = Vec::new();
+        let mut deleted = BTreeSet::new();
+        for (step, which) in steps {
+            let mut to_delete = Vec::new();
+            match step {
+                0 | 1 => {
+                    added += 1;
+                    let snapshot = if step == 0 { SnapshotType::Checkpoint } else { SnapshotType::Savepoint };
+                    if step == 1 {
+                        savepoints.insert(added);
+                    }
+                    to_delete = store.add(completed(added, snapshot)).unwrap().to_discard;
+                    prop_assert_eq!(store.latest().unwrap().id.get(), added);
+                }
+                2 if added > 0 => {
+                    let wanted = id(which.index(usize::try_from(added).unwrap()) as u64 + 1);
+                    let is_kept = store.iter().any(|kept| kept.id == wanted);
+                    let right = store.acquire(wanted);
+                    prop_assert_eq!(right.is_some(), is_kept);
+                    rights.extend(right);
+                }
+                3 if !rights.is_empty() => {
+                    let right = rights.swap_remove(which.index(rights.len()));
+                    to_delete.extend(store.release(right));
+                }
+                _ => {}
+            }
+            for checkpoint in to_delete {
+                let number = checkpoint.id.get();
+                prop_assert!(!savepoints.contains(&number), "S3");
+                prop_assert!(rights.iter().all(|right| right.id() != checkpoint.id), "S4");
+                prop_assert!(!kept(&store).contains(&number));
+                prop_assert!(deleted.insert(number), "deleted twice");
+            }
+            let newest_checkpoint = (1..=added).rev().find(|number| !savepoints.contains(number));
+            prop_assert!(newest_checkpoint.is_none_or(|newest| kept(&store).contains(&newest)), "S2");
+            prop_assert!(store.len() <= retained as usize + 1);
+        }
+        let mut left = store.shut_down(JobEnd::Failed, policy);
+        left.extend(rights.into_iter().filter_map(|right| store.release(right)));
+        for checkpoint in left {
+            prop_assert!(deleted.insert(checkpoint.id.get()), "deleted twice");
+        }
+        let gone: BTreeSet<_> = deleted.union(&savepoints).copied().collect();
+        let expected = (1..=added).filter(|number| !kept(&store).contains(number));
+        prop_assert!(expected.clone().all(|number| gone.contains(&number)), "one is left over");
+        prop_assert_eq!(store.is_empty(), added == 0 || policy == RetentionPolicy::Never);
     }
 }

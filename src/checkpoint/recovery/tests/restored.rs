@@ -16,7 +16,7 @@ fn each_subtask_of_the_same_job_begins_with_its_own_state() {
     assert_eq!(assignment.checkpoint, checkpoint.id);
     assert_eq!(assignment.dropped, []);
     for (subtask, before) in assignment.vertices[0].iter().zip(&subtasks) {
-        assert_eq!(subtask.parts, [before.state.clone()]);
+        assert_eq!(subtask.parts, std::slice::from_ref(&before.state));
         assert!(!subtask.is_finished);
     }
 }
