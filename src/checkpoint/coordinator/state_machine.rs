@@ -57,6 +57,72 @@ impl Activity {
 /// It is a state machine: each of its inputs takes the time in nanoseconds of the job's clock since
 /// the job was started, and returns the [`Effect`]s that are to be carried out. Besides, it wants
 /// [`timer`](Self::timer) called at [`next_deadline_ns`](Self::next_deadline_ns).
+///
+/// # Examples
+/// A job of one subtask, whose surroundings have no coordinators of operators, no hooks, and a storage
+/// that is always done at once:
+/// ```
+/// use mailring::checkpoint::{
+///     Acknowledge, CheckpointCoordinator, CheckpointSettings, CoordinatedJob, CoordinatorSetup,
+///     Effect, Epoch, JobTopology, PromiseId, SubtaskCheckpointMetrics, SubtaskState, ToSubtask,
+///     TopologyVertex,
+/// };
+/// use mailring::stream::CheckpointId;
+///
+/// let mut coordinator = CheckpointCoordinator::new(CoordinatorSetup {
+///     job: CoordinatedJob {
+///         name: "counts".into(),
+///         max_parallelism: 128,
+///         vertices: vec!["source".into()],
+///         topology: JobTopology {
+///             vertices: vec![TopologyVertex { parallelism: 1, is_source: true }],
+///             edges: Vec::new(),
+///         },
+///     },
+///     settings: CheckpointSettings::manual(),
+///     epoch: Epoch(1),
+///     first_id: CheckpointId::new(1).unwrap(),
+///     recovered: Vec::new(),
+///     restored: None,
+///     clock_zero_ms: 0,
+///     seed: 0,
+///     history_max: 10,
+/// });
+///
+/// let now_ns = 0;
+/// let mut asked = coordinator.job_running(now_ns);
+/// asked.extend(coordinator.trigger_checkpoint(PromiseId(1), now_ns));
+/// let mut promised = None;
+/// while let Some(effect) = asked.pop() {
+///     asked.extend(match effect {
+///         Effect::InitLocation { id, .. } => coordinator.location_initialized(id, Ok(()), now_ns),
+///         Effect::SnapshotOperatorCoordinators(id) => {
+///             coordinator.operator_coordinators_acknowledged(id, Ok(Vec::new()), now_ns)
+///         }
+///         Effect::CallMasterHooks(id) => {
+///             coordinator.master_hooks_acknowledged(id, Ok(Vec::new()), now_ns)
+///         }
+///         Effect::Tell { subtask, message: ToSubtask::Trigger(barrier) } => {
+///             let answer = Acknowledge {
+///                 epoch: Epoch(1),
+///                 id: barrier.id,
+///                 subtask,
+///                 state: SubtaskState::default(),
+///                 is_finished: false,
+///                 metrics: SubtaskCheckpointMetrics::default(),
+///             };
+///             coordinator.acknowledge(answer, now_ns)
+///         }
+///         Effect::Commit(checkpoint) => coordinator.committed(checkpoint.id, Ok(()), now_ns),
+///         Effect::CompletePromise { result, .. } => {
+///             promised = Some(result);
+///             Vec::new()
+///         }
+///         _ => Vec::new(),
+///     });
+/// }
+/// assert_eq!(promised.unwrap().unwrap().id.get(), 1);
+/// ```
 #[derive(Debug)]
 pub struct CheckpointCoordinator {
     pub(super) job: CoordinatedJob,
