@@ -6,12 +6,15 @@
 
 mod async_part;
 mod barriers;
-
+mod chain;
+mod cut;
+mod ends;
 mod fakes;
 mod induced;
 mod leaving;
 mod notices;
-
+mod sources;
+mod stand;
 mod steps;
 
 use crate::stream::{CheckpointBarrier, CheckpointId};
