@@ -56,7 +56,8 @@ fn a_job_that_fails_and_goes_on_writes_each_record_once() {
         let settings = CheckpointSettings::new(Duration::from_millis(2));
         let checkpointing = Checkpointing::new(CheckpointStorage::in_memory(), settings);
         let report = job(&folder, Some(checkpointing), 3).run(&engine()).unwrap();
-        assert_eq!(report.restarts, 3);
+        // Both subtasks may fail in one attempt.
+        assert!((1..=3).contains(&report.restarts), "{report:?}");
         check(&folder);
     });
 }
