@@ -30,6 +30,7 @@ impl Job {
         let blueprint = plan(&graph)?;
         let origin = blueprint.origin(&clock);
         let attempt = blueprint.settings.attempt;
+        #[cfg_attr(not(feature = "checkpoint"), allow(unused_mut))]
         let mut deployments = blueprint.deployments(attempt)?;
         #[cfg(feature = "checkpoint")]
         let checkpoints = match &graph.settings.checkpointing {

@@ -138,8 +138,9 @@ fn it_is_told_of_each_attempt_from_its_recovery_to_its_end() {
 
 #[test]
 fn a_job_that_cannot_be_restored_is_not_started() {
+    type Answer = fn(Recovery);
     let engine = engine();
-    let answers: [(fn(Recovery), &str); 3] = [
+    let answers: [(Answer, &str); 3] = [
         (
             |recovery| recovery.answer(Err("the disk is gone".into())),
             "the job cannot be restored: the disk is gone",
@@ -214,7 +215,8 @@ fn what_an_attempt_begins_with_is_given_to_each_deployment() {
 
 #[test]
 fn what_comes_too_late_is_not_deployed() {
-    let endings: [(fn(&JobHandle), JobState); 2] = [
+    type End = fn(&JobHandle);
+    let endings: [(End, JobState); 2] = [
         (JobHandle::cancel, JobState::Canceled),
         (|job| job.stop(StopMode::Drain), JobState::Failed),
     ];

@@ -138,8 +138,8 @@ impl ExponentialDelay {
         }
         let delay = self.next.unwrap_or(self.initial);
         self.next = Some(self.times(delay, self.multiplier));
-        let chance = 1.0 + self.jitter * self.from_minus_one_to_one();
-        Verdict::RestartAfter(self.times(delay, chance))
+        let factor = 1.0 + self.jitter * self.chance();
+        Verdict::RestartAfter(self.times(delay, factor))
     }
 
     /// So many times `delay`, as far as that is within the shortest and the longest.
@@ -148,8 +148,8 @@ impl ExponentialDelay {
         longer.unwrap_or(self.max).min(self.max).max(self.initial)
     }
 
-    /// A number by chance; the generator is SplitMix64.
-    fn from_minus_one_to_one(&mut self) -> f64 {
+    /// A number by chance, from -1 on and less than 1; the generator is SplitMix64.
+    fn chance(&mut self) -> f64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = self.random;
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
