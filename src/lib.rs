@@ -76,6 +76,6 @@ pub mod model;
 pub use sync::{Bell, Clock, Cpus, ManualClock, SystemClock};
 
 /// The README's code is compiled and run with the documentation's.
-#[cfg(all(doctest, feature = "stream"))]
+#[cfg(all(doctest, feature = "checkpoint"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
