@@ -2,12 +2,13 @@
 
 use crate::engine;
 use crate::watchdog::{until, watched};
-use mailring::job::{Job, JobHandle, RunError};
+use mailring::job::{Job, JobHandle, RestartStrategy, RunError};
 use mailring::ring::{Closed, TryPostError};
 use mailring::stream::{Collect, FeedError, FeedSource, Polled, Record, SourceHarness};
 use mailring::stream::{StopMode, feed};
 use mailring::task::Engine;
 use std::thread;
+use std::time::Duration;
 
 fn collecting(engine: &Engine, source: FeedSource<u64>) -> (JobHandle, Collect<u64>) {
     let out = Collect::new();
@@ -162,4 +163,32 @@ fn a_second_subtask_or_run_is_an_error() {
 #[test]
 fn a_feed_without_room_is_an_error() {
     assert!(feed::<u64>(0).is_err());
+}
+
+#[test]
+fn a_job_that_starts_again_goes_on_with_what_is_sent() {
+    watched(|| {
+        let engine = engine();
+        let (feeder, source) = feed(4).unwrap();
+        let out = Collect::new();
+        let job = Job::new("again")
+            .restart(RestartStrategy::fixed_delay(2, Duration::ZERO))
+            .source("outside", source)
+            .try_map(|number: u64| match number {
+                // Each of them fails an attempt.
+                13 | 14 => Err("an unlucky number"),
+                _ => Ok(number),
+            })
+            .sink("collect", out.clone());
+        let job = job.start(&engine).unwrap();
+        for number in (0..20).chain(13..14) {
+            feeder.send(number).unwrap();
+        }
+        let cause_told = cause(job.wait().unwrap_err());
+        assert!(cause_told.contains("an unlucky number"), "{cause_told}");
+        // The run is over: nobody takes anything any more.
+        assert_eq!(feeder.send(21), Err(Closed(21)));
+        let expected = (0..20).filter(|number| ![13, 14].contains(number));
+        assert!(expected.eq(out.take()));
+    });
 }
