@@ -19,13 +19,14 @@ use core::fmt;
 /// let storage = CheckpointStorage::in_memory();
 /// let every = CheckpointSettings::new(Duration::from_millis(10));
 /// let sum = Collect::new();
+/// let engine = Engine::builder().threads(1).build()?;
 /// let job = Job::new("sum")
 ///     .checkpoints(Checkpointing::new(storage, every))
 ///     .source("numbers", Generator::new(|number| number).count(1_000))
 ///     .key_by(|number| number % 10)
 ///     .reduce(|sum, number| *sum += number)
 ///     .sink("collect", sum.clone())
-///     .start(&Engine::builder().threads(1).build()?)?;
+///     .start(&engine)?;
 /// let checkpoints = job.checkpoints().expect("the job takes checkpoints");
 /// job.wait()?;
 /// // The last one was taken when the source had come to its end.
