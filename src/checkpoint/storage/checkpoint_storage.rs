@@ -222,10 +222,10 @@ impl CheckpointStorage {
                 }
             }
         }
-        if let Some(local) = self.backend.local() {
-            if let Err(error) = local.remove(&directory) {
-                errors.push(self.backend.failed("remove", &directory, error));
-            }
+        if let Some(local) = self.backend.local()
+            && let Err(error) = local.remove(&directory)
+        {
+            errors.push(self.backend.failed("remove", &directory, error));
         }
     }
 }

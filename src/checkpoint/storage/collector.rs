@@ -68,11 +68,11 @@ impl Collector {
                 Err(error) => collected.errors.push(error),
             }
         }
-        if let Some(local) = backend.local() {
-            if let Err(error) = local.remove_unfinished(self.position.last) {
-                let error = backend.failed("clean", CHAIN, error);
-                collected.errors.push(error);
-            }
+        if let Some(local) = backend.local()
+            && let Err(error) = local.remove_unfinished(self.position.last)
+        {
+            let error = backend.failed("clean", CHAIN, error);
+            collected.errors.push(error);
         }
         // A record must not come back once its checkpoint's files are gone.
         if collected.records > 0 {

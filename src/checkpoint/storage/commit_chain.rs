@@ -207,7 +207,6 @@ impl CommitChain {
 
     /// The right to [`collect`](Self::collect) what is not kept now, at any time and beside further
     /// commits: what is not kept once never is again.
-    #[must_use]
     pub fn collector(&self) -> Collector {
         let position = self.protocol.position().clone();
         Collector::new(self.storage.clone(), position, self.is_fenced())
@@ -319,10 +318,10 @@ impl Carrier<'_> {
             Ok(record) => {
                 // That a record can be read does not say that it is durable: what failed may have
                 // been just that.
-                if self.is_unclear {
-                    if let Err(error) = self.storage.backend.sync(CHAIN) {
-                        return self.failed(error);
-                    }
+                if self.is_unclear
+                    && let Err(error) = self.storage.backend.sync(CHAIN)
+                {
+                    return self.failed(error);
                 }
                 Answer::Read(Box::new(record))
             }

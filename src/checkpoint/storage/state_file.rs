@@ -112,13 +112,13 @@ pub(super) fn read_all(
 ) -> Result<Vec<OperatorStateBytes<Bytes>>, StorageError> {
     let mut files = BTreeMap::new();
     for handle in state.handles() {
-        if let StateHandle::File { path, .. } = handle {
-            if !files.contains_key(path) {
-                checked_path(path)?;
-                let file = backend.get(path)?;
-                format::payload(FileKind::State, &backend.name(path), &file)?;
-                files.insert(path.clone(), file);
-            }
+        if let StateHandle::File { path, .. } = handle
+            && !files.contains_key(path)
+        {
+            checked_path(path)?;
+            let file = backend.get(path)?;
+            format::payload(FileKind::State, &backend.name(path), &file)?;
+            files.insert(path.clone(), file);
         }
     }
     let part = |handle: &Option<StateHandle>| match handle {

@@ -146,10 +146,10 @@ impl World {
             }
         }
         for number in &self.heads {
-            if let Body::Checkpoint(attempt, _) = self.records[number].body {
-                if !self.attempts.contains(&attempt) {
-                    return Err(format!("M2: {number}\nin {self:?}"));
-                }
+            if let Body::Checkpoint(attempt, _) = self.records[number].body
+                && !self.attempts.contains(&attempt)
+            {
+                return Err(format!("M2: {number}\nin {self:?}"));
             }
         }
         let counts = |record: &ModelRecord| {

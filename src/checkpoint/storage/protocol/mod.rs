@@ -15,6 +15,8 @@
 mod effect;
 mod position;
 mod taking_over;
+#[cfg(test)]
+mod tests;
 
 pub(super) use effect::{Answer, Base, Effect, Outcome, Step};
 pub(super) use position::Position;

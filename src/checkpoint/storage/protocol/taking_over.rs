@@ -12,26 +12,36 @@ const ROUNDS_MAX: u32 = 64;
 /// What was gathered from the records that were read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Seen {
-    /// Number, job, what is kept and where the job came from, of the newest.
-    newest: Option<(u64, Box<str>, Vec<Kept>, Option<Box<str>>)>,
+    newest: Option<Newest>,
     epoch: u64,
     next_id: u64,
     /// How many could not be read.
     damaged: u64,
 }
 
+/// What the newest of them says.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Newest {
+    number: u64,
+    job: Box<str>,
+    live: Vec<Kept>,
+    restored_from: Option<Box<str>>,
+}
+
 impl Seen {
+    /// Takes in a record; they come in the order of their numbers.
     fn take<C>(&mut self, record: &Record<C>) {
         self.epoch = self.epoch.max(record.epoch.0);
         self.next_id = self.next_id.max(record.next_id);
-        let newest = self.newest.as_ref().map(|(number, ..)| *number);
-        if newest.is_none_or(|number| number < record.number) {
-            let from = match &record.body {
+        self.newest = Some(Newest {
+            number: record.number,
+            job: record.job.clone(),
+            live: record.live(),
+            restored_from: match &record.body {
                 Body::Takeover { restored_from } => restored_from.clone(),
                 Body::Checkpoint(..) | Body::Discarded => None,
-            };
-            self.newest = Some((record.number, record.job.clone(), record.live(), from));
-        }
+            },
+        });
     }
 }
 
@@ -114,12 +124,14 @@ impl<C: Clone + Eq> Protocol<C> {
 
     fn write_takeover(&mut self, last: u64, attempts: &[Attempt], seen: Seen) -> Step<C> {
         let (mut live, mut restored_from) = (Vec::new(), None);
-        if let Some((number, job, kept, from)) = seen.newest {
-            if job != self.job {
-                let found = job;
-                return Step::Done(Outcome::OtherJob { number, found });
+        if let Some(newest) = seen.newest {
+            if newest.job != self.job {
+                return Step::Done(Outcome::OtherJob {
+                    number: newest.number,
+                    found: newest.job,
+                });
             }
-            (live, restored_from) = (kept, from);
+            (live, restored_from) = (newest.live, newest.restored_from);
         }
         match &self.base {
             Base::Head if live.is_empty() => {}
