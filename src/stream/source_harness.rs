@@ -159,6 +159,7 @@ impl<S: Source> SourceHarness<S> {
     ///
     /// # Panics
     /// Where it has nothing to give and has not come to the place.
+    #[expect(clippy::type_complexity, reason = "two things that are not one")]
     pub fn snapshot(
         &mut self,
         id: CheckpointId,

@@ -35,7 +35,7 @@ fn work_is_driven_by_who_was_named() {
         thread::scope(|scope| {
             scope.spawn(move || {
                 let mut cx = Context::from_waker(Waker::noop());
-                while let Poll::Pending = work.as_mut().poll(&mut cx) {}
+                while work.as_mut().poll(&mut cx).is_pending() {}
             });
         });
     });

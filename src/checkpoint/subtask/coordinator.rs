@@ -283,11 +283,20 @@ impl SubtaskCheckpointCoordinator {
             self.aborted.add(id);
             return Ok(());
         }
-        // Channels that wait for its barriers need not. The coordinator knows.
+        // Channels that wait for its barriers need not.
         for effect in effects {
             match effect {
                 BarrierEffect::Resume(from) => task.resume_consumption(from)?,
-                BarrierEffect::Abort { id, .. } => self.give_up(id, task)?,
+                BarrierEffect::Abort {
+                    id: given_up,
+                    reason,
+                } => {
+                    // The coordinator knows of the one, and not of those that go with it.
+                    if given_up != id {
+                        self.decline(given_up, reason.into(), "");
+                    }
+                    self.give_up(given_up, task)?;
+                }
                 BarrierEffect::Trigger { .. } => {}
             }
         }

@@ -107,7 +107,8 @@ impl World {
             is_finished: false,
             metrics: SubtaskCheckpointMetrics::default(),
         };
-        if self.states.contains_key(&path) {
+        let before = self.states.get(&path).copied();
+        if before.is_some() {
             self.handed_twice.insert(path);
         } else {
             self.states.insert(path, Fate::Handed);

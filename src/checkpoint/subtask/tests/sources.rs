@@ -140,7 +140,7 @@ fn x1_x2_t140_a_source_that_has_come_to_a_place_gives_nothing_until_the_request_
     let elements = [record(1), Polled::Checkpoint(super::id(1)), record(2)];
     let set_up = SetUp::new().look(256);
     let chain = set_up.plan("sums").alone();
-    let mut stand = set_up.source(induced(elements.clone()), chain);
+    let mut stand = set_up.source(induced(elements), chain);
     assert_eq!(stand.run_to(), Step::Idle);
     assert_eq!(stand.take(), ["record 1"]);
     stand.trigger(1);
