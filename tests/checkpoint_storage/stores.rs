@@ -7,7 +7,7 @@ use object_store::ObjectStore;
 use object_store::memory::InMemory;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Waker};
 use std::thread;
 
 #[test]
