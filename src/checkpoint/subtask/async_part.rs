@@ -50,21 +50,16 @@ fn end(state: &AtomicU32, to: u32) -> bool {
     moved.is_ok()
 }
 
-/// All that the part beside the task needs.
+/// The part of a checkpoint that runs beside the task.
 pub(super) struct AsyncPart {
-    pub(super) epoch: Epoch,
-    pub(super) id: CheckpointId,
-    pub(super) subtask: SubtaskId,
-    pub(super) operators: ChainSnapshot,
-    pub(super) is_finished: bool,
-    pub(super) metrics: SubtaskCheckpointMetrics,
-    pub(super) environment: PlainArc<dyn SubtaskEnvironment>,
+    snapshot: Snapshot,
+    environment: PlainArc<dyn SubtaskEnvironment>,
     /// Called when it is over: the task may wait for that.
-    pub(super) waker: Waker,
+    waker: Waker,
     state: PlainArc<AtomicU32>,
 }
 
-/// What there is to an [`AsyncPart`] from the start.
+/// What was taken of a task.
 pub(super) struct Snapshot {
     pub(super) epoch: Epoch,
     pub(super) id: CheckpointId,
@@ -86,21 +81,8 @@ impl AsyncPart {
             id: snapshot.id,
             state: PlainArc::clone(&state),
         };
-        let Snapshot {
-            epoch,
-            id,
-            subtask,
-            operators,
-            is_finished,
-            metrics,
-        } = snapshot;
         let part = Self {
-            epoch,
-            id,
-            subtask,
-            operators,
-            is_finished,
-            metrics,
+            snapshot,
             environment,
             waker,
             state,
@@ -115,13 +97,13 @@ impl AsyncPart {
             return;
         }
         let begun_ns = self.environment.now_ns();
-        let operators = core::mem::take(&mut self.operators);
+        let operators = core::mem::take(&mut self.snapshot.operators);
         let stored = catch_unwind(AssertUnwindSafe(|| self.store(operators)))
             .unwrap_or_else(|payload| Err(Failure::panic("storing state", payload).into()));
         match stored {
             Ok(state) => {
-                self.metrics.async_ns = self.environment.now_ns().saturating_sub(begun_ns);
-                self.metrics.state_bytes = state.len_bytes();
+                self.snapshot.metrics.async_ns = self.environment.now_ns().saturating_sub(begun_ns);
+                self.snapshot.metrics.state_bytes = state.len_bytes();
                 self.acknowledge(state);
             }
             Err(error) => self.decline(&*error),
@@ -139,20 +121,24 @@ impl AsyncPart {
                 raw_operator: encode(snapshot.raw_operator)?,
             });
         }
-        self.environment
-            .store(self.epoch, self.id, self.subtask, encoded)
+        self.environment.store(
+            self.snapshot.epoch,
+            self.snapshot.id,
+            self.snapshot.subtask,
+            encoded,
+        )
     }
 
     fn acknowledge(&self, state: SubtaskState) {
         if end(&self.state, COMPLETED) {
             self.environment
                 .respond(ToCoordinator::Acknowledge(Acknowledge {
-                    epoch: self.epoch,
-                    id: self.id,
-                    subtask: self.subtask,
+                    epoch: self.snapshot.epoch,
+                    id: self.snapshot.id,
+                    subtask: self.snapshot.subtask,
                     state,
-                    is_finished: self.is_finished,
-                    metrics: self.metrics,
+                    is_finished: self.snapshot.is_finished,
+                    metrics: self.snapshot.metrics,
                 }));
         } else {
             // C2.
@@ -170,9 +156,9 @@ impl AsyncPart {
                 ),
             };
             self.environment.respond(ToCoordinator::Decline(Decline {
-                epoch: self.epoch,
-                id: self.id,
-                subtask: self.subtask,
+                epoch: self.snapshot.epoch,
+                id: self.snapshot.id,
+                subtask: self.snapshot.subtask,
                 reason,
                 detail,
             }));
