@@ -113,7 +113,7 @@ impl Hub {
     /// more to be waited for.
     pub(super) fn has_ended(&self, life: &Life, outcome: Outcome) {
         let state = outcome.state;
-        self.ending.lock().add(outcome);
+        self.ending.lock().add(life.id, outcome);
         // A shutdown closes the engine before it begins: one that finds the task here, and so waits for
         // it, has done so, also where it began after the lines above.
         let is_ending = {
@@ -210,7 +210,13 @@ impl Hub {
     /// Begins to end the engine; a second call can only hasten it.
     pub(super) fn begin_shutdown(&self, shutdown: Shutdown) {
         self.tasks.lock().closed = true;
-        let begun = self.ending.lock().begin(shutdown, Instant::now());
+        let lives = self.lives().into_iter();
+        let ended_before = lives.filter(|life| life.has_ended()).map(|life| life.id);
+        let ended_before = ended_before.collect();
+        let begun = self
+            .ending
+            .lock()
+            .begin(shutdown, Instant::now(), ended_before);
         if !begun {
             return;
         }

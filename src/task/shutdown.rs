@@ -176,6 +176,9 @@ pub(super) enum Ending {
         drained_by: Option<Instant>,
         grace: Duration,
         left_by: Option<Instant>,
+        /// Tasks whose end had been told by then, though their threads were not done with them: they are
+        /// no part of the report.
+        ended_before: Vec<u64>,
         report: Report,
         waiting: Vec<Answer<Report>>,
     },
@@ -192,7 +195,12 @@ impl Default for Ending {
 
 impl Ending {
     /// Whether this call has begun it, or hastened it.
-    pub(super) fn begin(&mut self, shutdown: Shutdown, now: Instant) -> bool {
+    pub(super) fn begin(
+        &mut self,
+        shutdown: Shutdown,
+        now: Instant,
+        ended_before: Vec<u64>,
+    ) -> bool {
         match self {
             Self::No { waiting } => {
                 let waiting = core::mem::take(waiting);
@@ -200,6 +208,7 @@ impl Ending {
                     drained_by: shutdown.drain.map(|time| after(now, time)),
                     grace: shutdown.grace,
                     left_by: shutdown.is_now().then(|| after(now, shutdown.grace)),
+                    ended_before,
                     report: Report::default(),
                     waiting,
                 };
@@ -234,9 +243,15 @@ impl Ending {
         }
     }
 
-    /// Keeps how a task ended, where that is of interest.
-    pub(super) fn add(&mut self, outcome: Outcome) {
-        if let Self::Begun { report, .. } = self {
+    /// Keeps how task `id` ended, where that is of interest.
+    pub(super) fn add(&mut self, id: u64, outcome: Outcome) {
+        if let Self::Begun {
+            ended_before,
+            report,
+            ..
+        } = self
+            && !ended_before.contains(&id)
+        {
             report.outcomes.push(outcome);
         }
     }
