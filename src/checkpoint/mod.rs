@@ -48,6 +48,7 @@ pub use storage::{
 };
 pub use subtask::CheckpointError;
 
+pub(crate) use storage::Writers;
 pub(crate) use subtask::{
     EncodedOperator, SubtaskCheckpointCoordinator, SubtaskEnvironment, SubtaskOptions,
 };

@@ -255,16 +255,23 @@ impl Master {
     /// The job is to fail, though none of its tasks has; for good, where it `is_final`.
     #[cfg_attr(not(feature = "checkpoint"), allow(dead_code))]
     pub(super) fn fail_job(&mut self, cause: Failure, is_final: bool) {
-        let job = self.job.clone();
-        self.fail(&job, cause);
-        if is_final {
-            self.supervision.give_up();
-        }
+        let (job, now) = (self.job.clone(), self.now());
+        let next = match is_final {
+            true => self.supervision.failed_for_good(&job, cause, now),
+            // What fails an attempt that has ended meanwhile does not fail the next one.
+            false if self.supervision.state() != JobState::Running => Next::Nothing,
+            false => self.supervision.failed(&job, cause, now),
+        };
+        self.has_failed(next);
         self.look();
     }
 
     fn fail(&mut self, task: &str, cause: Failure) {
         let next = self.supervision.failed(task, cause, self.now());
+        self.has_failed(next);
+    }
+
+    fn has_failed(&mut self, next: Next) {
         if next == Next::CancelTasks
             && let Some(failure) = self.supervision.failures().last()
         {

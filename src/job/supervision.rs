@@ -5,6 +5,7 @@
 //! V2. The next attempt begins when all tasks of the one before have ended, and not before.
 //! V3. A job that was asked to stop, or cancelled, has no further attempt.
 //! V4. A job that was never deployed in full has no further attempt: who starts it is told why.
+//! V5. What makes a further attempt impossible ends the job wherever it is, also between two of them.
 
 use super::report::{JobFailure, JobReport, JobState};
 use super::restart::{RestartStrategy, Verdict};
@@ -153,15 +154,7 @@ impl Supervision {
         if !matches!(self.stage, Stage::Recovering | Stage::Running { .. }) {
             return Next::Nothing;
         }
-        if self.failures.len() == JobReport::FAILURES_MAX {
-            self.failures.pop_front();
-        }
-        self.failures.push_back(JobFailure {
-            task: task.into(),
-            cause,
-            attempt: self.attempt,
-            after: now.saturating_duration_since(self.started),
-        });
+        self.note(task, cause, now);
         let is_final = self.is_stopped || !self.was_deployed;
         let verdict = match is_final {
             true => Verdict::GiveUp,
@@ -172,6 +165,34 @@ impl Supervision {
             Verdict::GiveUp => Then::Fail,
         });
         Next::CancelTasks
+    }
+
+    fn note(&mut self, task: &str, cause: Failure, now: Instant) {
+        if self.failures.len() == JobReport::FAILURES_MAX {
+            self.failures.pop_front();
+        }
+        self.failures.push_back(JobFailure {
+            task: task.into(),
+            cause,
+            attempt: self.attempt,
+            after: now.saturating_duration_since(self.started),
+        });
+    }
+
+    /// The job is to fail, and no attempt to follow (V5).
+    pub(super) fn failed_for_good(&mut self, task: &str, cause: Failure, now: Instant) -> Next {
+        let next = match self.stage {
+            Stage::Recovering | Stage::Running { .. } => Next::CancelTasks,
+            Stage::Ending(Then::Restart(_)) => Next::Nothing,
+            Stage::Waiting => Next::End,
+            Stage::Ending(_) | Stage::Ended { .. } => return Next::Nothing,
+        };
+        self.note(task, cause, now);
+        if next == Next::End {
+            return self.end(JobState::Failed, now);
+        }
+        self.stage = Stage::Ending(Then::Fail);
+        next
     }
 
     /// A task of the attempt was cancelled: where it runs, by somebody else, and the job is not what it

@@ -1,6 +1,7 @@
 //! Jobs that take checkpoints, go on from them after failures, and end.
 #![cfg(feature = "checkpoint")]
 
+mod fencing;
 mod stepped;
 #[path = "../watchdog/mod.rs"]
 mod watchdog;

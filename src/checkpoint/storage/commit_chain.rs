@@ -9,7 +9,7 @@ use super::names::{self, Attempt, CHAIN};
 use super::protocol::{Answer, Base, Effect, Outcome, Protocol, Step};
 use super::record::{Body, Record, Stored};
 use super::restore_point::RestorePoint;
-use super::writer::WriterId;
+use super::writer::Writers;
 use crate::checkpoint::{CompletedCheckpoint, Epoch};
 use crate::stream::CheckpointId;
 use crate::sync::PlainArc;
@@ -89,6 +89,18 @@ impl CommitChain {
         retained: u32,
         from: RestoreFrom,
     ) -> Result<(Self, Option<RestorePoint>), CommitError> {
+        Self::take_over_as(storage, job, retained, from, Writers::first())
+    }
+
+    /// The same, as the last of `writers`. Where there are some before it the job goes on after a
+    /// failure: then the chain is left to whoever else has taken it over since.
+    pub(crate) fn take_over_as(
+        storage: &CheckpointStorage,
+        job: &str,
+        retained: u32,
+        from: RestoreFrom,
+        writers: Writers,
+    ) -> Result<(Self, Option<RestorePoint>), CommitError> {
         let chosen = match from {
             RestoreFrom::Latest => None,
             RestoreFrom::Checkpoint(id) => match storage.checkpoint(id)? {
@@ -111,7 +123,7 @@ impl CommitChain {
         let retained = usize::try_from(retained).unwrap_or(usize::MAX);
         let mut chain = Self {
             storage: storage.clone(),
-            protocol: Protocol::new(job, WriterId::random(), retained, base),
+            protocol: Protocol::new(job, writers, retained, base),
         };
         let step = chain.protocol.take_over();
         chain.run(step)?;

@@ -39,3 +39,4 @@ pub use error::{Damage, StorageError};
 pub use format::FileKind;
 pub use restore_point::{RestorePoint, StoredCheckpoint};
 pub use state_file::OperatorStateBytes;
+pub(crate) use writer::Writers;

@@ -29,6 +29,52 @@ impl fmt::Debug for WriterId {
     }
 }
 
+/// The writers that a job has been in this process, run by run, which is never none: the last one is of
+/// the run that begins.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Writers {
+    before: Vec<WriterId>,
+    last: WriterId,
+}
+
+impl Writers {
+    /// That of the first run.
+    pub(crate) fn first() -> Self {
+        WriterId::random().into()
+    }
+
+    /// Those of the next run.
+    pub(crate) fn next(mut self) -> Self {
+        self.before.push(self.last);
+        Self {
+            last: WriterId::random(),
+            ..self
+        }
+    }
+
+    pub(crate) const fn last(&self) -> WriterId {
+        self.last
+    }
+
+    /// Whether the job has begun before.
+    pub(crate) fn go_on(&self) -> bool {
+        !self.before.is_empty()
+    }
+
+    pub(crate) fn contain(&self, writer: WriterId) -> bool {
+        self.last == writer || self.before.contains(&writer)
+    }
+}
+
+impl From<WriterId> for Writers {
+    fn from(first: WriterId) -> Self {
+        Self {
+            before: Vec::new(),
+            last: first,
+        }
+    }
+}
+
 #[test]
 fn no_two_are_alike() {
     let drawn = std::collections::HashSet::from([(); 1000].map(|()| WriterId::random()));

@@ -9,7 +9,7 @@ use crate::sync::PlainArc;
 
 impl Keeper {
     /// Whether the job is over, and none of its checkpoints is kept.
-    fn keeps_none(&self) -> bool {
+    pub(super) fn keeps_none(&self) -> bool {
         let retention = self.parts.checkpointing.settings.retention;
         let is_shut_down = |of: &CheckpointCoordinator| of.is_shut_down() && !of.is_fenced();
         self.end.is_some_and(|end| !retention.retains(end))

@@ -5,16 +5,18 @@
 //! Q1. All messages of an attempt carry its epoch: what comes late from an earlier one is known.
 //! Q2. An attempt is not deployed before it is known what became of a record that was being written
 //!     when the one before it failed.
+//! Q3. The chain is taken over for a further attempt only while it is the job's own, and the job is not
+//!     over: whoever has it by now keeps it.
 
 use super::beside::{Beside, Job, Refused, caught};
 use super::checkpointing::Checkpointing;
 use super::environment::TaskEnvironment;
 use super::outbox::Outbox;
-use super::recovering::{Loaded, RecoveryJob};
+use super::recovering::{Loaded, RecoveryJob, discard_all};
 use crate::checkpoint::{
     CheckpointCoordinator, CheckpointFailure, CheckpointFailureReason, CheckpointStatistics,
-    CheckpointSummary, CommitChain, CoordinatedJob, CoordinatorSetup, Effect, Epoch, JobEnd,
-    PromiseId, Restart, RestoreTarget, SubtaskId, ToCoordinator,
+    CheckpointSummary, CommitChain, CommitError, CoordinatedJob, CoordinatorSetup, Effect, Epoch,
+    JobEnd, PromiseId, Restart, RestoreTarget, SubtaskId, ToCoordinator, Writers,
 };
 use crate::job::observer::{Recovery, Restored};
 use crate::letter::BoxError;
@@ -60,6 +62,8 @@ pub(in crate::job) struct Keeper {
     /// `None` before the first attempt is recovered.
     pub(super) coordinator: Option<CheckpointCoordinator>,
     pub(super) chain: ChainRef,
+    /// `None` before the first attempt (Q3).
+    writers: Option<Writers>,
     pub(super) outbox: Outbox,
     effects: VecDeque<Effect>,
     is_carrying_out: bool,
@@ -100,6 +104,7 @@ impl Keeper {
             unsubmitted: VecDeque::new(),
             coordinator: None,
             chain: ChainRef::default(),
+            writers: None,
             outbox: Outbox::default(),
             effects: VecDeque::new(),
             is_carrying_out: false,
@@ -293,8 +298,17 @@ impl Keeper {
         if self.recovering.is_none() || self.coordinator.as_ref().is_some_and(is_committing) {
             return;
         }
-        let job = self.recovery_job();
         let recovery = self.recovering.take();
+        let is_shut_down = |of: &CheckpointCoordinator| of.is_shut_down();
+        if self.coordinator.as_ref().is_some_and(is_shut_down) {
+            // Q3. The master knows.
+            if let Some(recovery) = recovery {
+                recovery.answer(Err("no attempt follows".into()));
+            }
+            self.rest();
+            return;
+        }
+        let job = self.recovery_job();
         self.beside(
             move || caught("restoring a checkpoint", || job.run()),
             move |keeper, loaded| {
@@ -308,7 +322,21 @@ impl Keeper {
     fn recovered(&mut self, recovery: Recovery, loaded: Result<Loaded, BoxError>) {
         match loaded.and_then(|loaded| self.set_up(loaded)) {
             Ok(restored) => recovery.answer(Ok(restored)),
-            Err(error) => recovery.answer(Err(error)),
+            Err(error) => {
+                if let Some(CommitError::Fenced { .. }) = error.downcast_ref()
+                    && self.coordinator.is_some()
+                {
+                    // Q3. That ends the job for good, before the answer comes.
+                    let detail = error.to_string();
+                    self.input(|coordinator, now_ns| coordinator.fenced(&detail, now_ns));
+                }
+                recovery.answer(Err(error));
+                if self.keeps_none() {
+                    // The job was ended while its chain was taken over once more.
+                    let chain = PlainArc::clone(&self.chain);
+                    self.beside(move || discard_all(&chain), |_keeper, ()| {});
+                }
+            }
         }
     }
 
@@ -318,8 +346,14 @@ impl Keeper {
         self.set_up(loaded)
     }
 
-    fn recovery_job(&self) -> RecoveryJob {
+    fn recovery_job(&mut self) -> RecoveryJob {
+        let writers = self
+            .writers
+            .take()
+            .map_or_else(Writers::first, Writers::next);
+        self.writers = Some(writers.clone());
         RecoveryJob {
+            writers,
             checkpointing: self.parts.checkpointing.clone(),
             job: PlainArc::clone(&self.parts.job),
             is_first: self.coordinator.is_none(),

@@ -8,7 +8,7 @@ use crate::checkpoint::{
     CheckpointBarrierHandler, CheckpointBarrierTracker, CheckpointSettings, CommitChain,
     CommitError, CommitFailure, CommitFailureKind, CompletedCheckpoint, Epoch, NonRestoredState,
     OperatorStateBytes, RestoreFrom, RestorePoint, SingleCheckpointBarrierHandler, StateAssignment,
-    SubtaskCheckpointCoordinator, SubtaskId, SubtaskOptions,
+    SubtaskCheckpointCoordinator, SubtaskId, SubtaskOptions, Writers,
 };
 use crate::job::observer::Restored;
 use crate::letter::BoxError;
@@ -27,6 +27,7 @@ pub(super) struct RecoveryJob {
     /// Whether it is the first attempt, which begins with what the user said.
     pub(super) is_first: bool,
     pub(super) chain: ChainRef,
+    pub(super) writers: Writers,
 }
 
 /// What was found out.
@@ -54,7 +55,8 @@ impl RecoveryJob {
             false => RestoreFrom::Latest,
         };
         let job = &self.job.coordinated.name;
-        let (chain, point) = CommitChain::take_over(&storage, job, settings.retained, from)?;
+        let (retained, writers) = (settings.retained, self.writers);
+        let (chain, point) = CommitChain::take_over_as(&storage, job, retained, from, writers)?;
         let retained = chain.retained()?.into_iter();
         let mut loaded = Loaded {
             epoch: chain.epoch(),

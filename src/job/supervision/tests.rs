@@ -236,3 +236,34 @@ fn the_last_failures_are_kept() {
     let expected = 21 - JobReport::FAILURES_MAX as u32..=20;
     assert!(expected.eq(attempts));
 }
+
+#[test]
+fn what_makes_a_further_attempt_impossible_ends_it_wherever_it_is() {
+    let fenced = |job: &mut Job| {
+        let cause = Failure::error("checkpoint", "another has taken over".into());
+        job.supervision
+            .failed_for_good("job", cause, job.clock.now())
+    };
+    for mut job in [Job::deployed(1), Job::recovering()] {
+        assert_eq!(fenced(&mut job), Next::CancelTasks);
+        assert_eq!(job.all_ended(), Next::End);
+        assert_eq!(job.state(), JobState::Failed);
+    }
+    let mut job = Job::deployed(1);
+    assert_eq!(job.fails("a"), Next::CancelTasks);
+    assert_eq!(fenced(&mut job), Next::Nothing);
+    assert_eq!(job.all_ended(), Next::End);
+    assert_eq!(job.state(), JobState::Failed);
+
+    let mut job = Job::waiting();
+    assert_eq!(fenced(&mut job), Next::End);
+    assert_eq!(job.state(), JobState::Failed);
+    assert_eq!(&*job.supervision.failures().last().unwrap().task, "job");
+    assert_eq!(job.supervision.delay_over(), Next::Nothing);
+
+    let mut job = Job::deployed(1);
+    assert_eq!(job.cancel(), Next::CancelTasks);
+    assert_eq!(fenced(&mut job), Next::Nothing);
+    assert_eq!(job.all_ended(), Next::End);
+    assert_eq!(job.state(), JobState::Canceled);
+}

@@ -7,7 +7,7 @@ use crate::checkpoint::storage::protocol::{
     Answer, Base, Effect, Outcome, Position, Protocol, Step,
 };
 use crate::checkpoint::storage::sweep::Sweep;
-use crate::checkpoint::storage::writer::WriterId;
+use crate::checkpoint::storage::writer::{WriterId, Writers};
 use crate::stream::CheckpointId;
 use crate::sync::PlainArc;
 
@@ -52,7 +52,7 @@ pub(super) enum Told {
 impl Actor {
     pub(super) fn new(writer: u128, retained: usize, commits: u8) -> Self {
         Self {
-            protocol: Protocol::new("", WriterId(writer), retained, Base::Head),
+            protocol: Protocol::new("", Writers::from(WriterId(writer)), retained, Base::Head),
             doing: Doing::Nothing,
             commits_left: commits,
             next_id: 0,

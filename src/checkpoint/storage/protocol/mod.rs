@@ -23,7 +23,7 @@ pub(super) use position::Position;
 
 use super::names::Attempt;
 use super::record::{Body, Record};
-use super::writer::WriterId;
+use super::writer::Writers;
 use crate::sync::PlainArc;
 use taking_over::Seen;
 
@@ -71,7 +71,7 @@ struct Writing<C> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Protocol<C> {
     job: Box<str>,
-    writer: WriterId,
+    writers: Writers,
     /// How many checkpoints are kept; at least 1.
     retained: usize,
     base: Base,
@@ -81,10 +81,10 @@ pub(super) struct Protocol<C> {
 }
 
 impl<C: Clone + Eq> Protocol<C> {
-    pub(super) fn new(job: &str, writer: WriterId, retained: usize, base: Base) -> Self {
+    pub(super) fn new(job: &str, writers: Writers, retained: usize, base: Base) -> Self {
         Self {
             job: job.into(),
-            writer,
+            writers,
             retained: retained.max(1),
             base,
             rounds: 0,
@@ -176,7 +176,7 @@ impl<C: Clone + Eq> Protocol<C> {
             number,
             job: self.job.clone(),
             epoch: position.epoch,
-            writer: self.writer,
+            writer: self.writers.last(),
             takeover: position.takeover,
             next_id,
             kept,
@@ -213,7 +213,7 @@ impl<C: Clone + Eq> Protocol<C> {
         let number = writing.record.number;
         match answer {
             Answer::Read(found) if **found == *writing.record => self.confirm(writing),
-            Answer::Read(found) if found.writer == self.writer => {
+            Answer::Read(found) if found.writer == self.writers.last() => {
                 // It is of an earlier commit that was given up without an answer.
                 self.position.move_to(found);
                 let record = PlainArc::unwrap_or_clone(writing.record);

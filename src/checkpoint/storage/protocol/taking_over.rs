@@ -5,6 +5,7 @@ use super::{Phase, Position, Protocol};
 use crate::checkpoint::Epoch;
 use crate::checkpoint::storage::names::Attempt;
 use crate::checkpoint::storage::record::{Body, Kept, Record};
+use crate::checkpoint::storage::writer::WriterId;
 
 /// How often the head may move on while a coordinator starts.
 const ROUNDS_MAX: u32 = 64;
@@ -24,6 +25,7 @@ pub(super) struct Seen {
 struct Newest {
     number: u64,
     job: Box<str>,
+    writer: WriterId,
     live: Vec<Kept>,
     restored_from: Option<Box<str>>,
 }
@@ -36,6 +38,7 @@ impl Seen {
         self.newest = Some(Newest {
             number: record.number,
             job: record.job.clone(),
+            writer: record.writer,
             live: record.live(),
             restored_from: match &record.body {
                 Body::Takeover { restored_from } => restored_from.clone(),
@@ -130,6 +133,9 @@ impl<C: Clone + Eq> Protocol<C> {
                     number: newest.number,
                     found: newest.job,
                 });
+            }
+            if self.writers.go_on() && !self.writers.contain(newest.writer) {
+                return self.fence(newest.number);
             }
             (live, restored_from) = (newest.live, newest.restored_from);
         }

@@ -4,7 +4,7 @@ use super::{Answer, Base, Effect, Outcome, Protocol, Step};
 use crate::checkpoint::Epoch;
 use crate::checkpoint::storage::names::Attempt;
 use crate::checkpoint::storage::record::{Body, Kept, Record};
-use crate::checkpoint::storage::writer::WriterId;
+use crate::checkpoint::storage::writer::{WriterId, Writers};
 use crate::stream::CheckpointId;
 
 const OWN: WriterId = WriterId(1);
@@ -32,7 +32,7 @@ fn record(number: u64, epoch: u64, id: u64) -> Record<u64> {
 }
 
 fn protocol(base: Base) -> Protocol<u64> {
-    Protocol::new("job", OWN, 1, base)
+    Protocol::new("job", Writers::from(OWN), 1, base)
 }
 
 /// Answers one effect after the other; what comes then.
@@ -222,4 +222,33 @@ fn a_no_after_an_answer_that_did_not_come_is_no_answer() {
         assert_eq!(created(step).number, 5);
         assert_eq!(protocol.answer(Answer::Failed), Step::Done(outcome));
     }
+}
+
+#[test]
+fn who_goes_on_is_fenced_where_the_head_is_anothers() {
+    let of = |writer| Record {
+        writer,
+        ..record(2, 1, 1)
+    };
+    let writers = Writers::from(OWN).next();
+    let own = [OWN, writers.last()];
+    let going_on = || Protocol::new("job", writers.clone(), 1, Base::Head);
+    let mut left_behind = going_on();
+    let step = answered(&mut left_behind, answers_up_to(2, of(OTHER)));
+    assert_eq!(step, Step::Done(Outcome::Fenced { by: 2 }));
+    assert!(left_behind.is_fenced());
+    for own in own {
+        let step = answered(&mut going_on(), answers_up_to(2, of(own)));
+        assert_eq!(created(step).number, 3);
+    }
+    // Somebody takes over while it does.
+    let mut answers = answers_up_to(2, of(OWN));
+    let taken = Record {
+        number: 3,
+        ..of(OTHER)
+    };
+    answers.extend([Answer::Taken, read(taken.clone())]);
+    answers.extend(answers_up_to(3, taken));
+    let step = answered(&mut going_on(), answers);
+    assert_eq!(step, Step::Done(Outcome::Fenced { by: 3 }));
 }
