@@ -122,6 +122,12 @@ impl<In, Op: Operator<In>, Next: Link<Op::Out>> Chained<In, Op, Next> {
         &self.operator
     }
 
+    /// Whether the operator had finished in the checkpoint that it is restored from.
+    fn is_finished(&self) -> bool {
+        let setting = self.setting.as_ref();
+        setting.is_some_and(Setting::is_restored_finished)
+    }
+
     /// The operator, and where its output goes.
     pub(crate) fn head(&mut self) -> (&mut Op, &mut StatusOutput<Next>) {
         (&mut self.operator, &mut self.next)
@@ -145,6 +151,10 @@ impl<In, Op: Operator<In>, Next: Link<Op::Out>> Output<In> for Chained<In, Op, N
 
     fn watermark(&mut self, watermark: Watermark) -> Outcome {
         self.report.watermark_ms = watermark.0;
+        if self.is_finished() {
+            // It has done what the end of event time asks for.
+            return self.next.watermark(watermark);
+        }
         let progress = self.operator.watermark(watermark, &mut self.next)?;
         self.check(progress);
         Ok(())

@@ -114,6 +114,10 @@ impl StreamTask {
         let participant = deployment.take_participant();
         let takes_checkpoints = participant.is_some();
         let mut body = build(&mut deployment)?;
+        if is_restored_finished {
+            // What they had not been called for when they finished, they never are.
+            surroundings.quiesce(body.operators());
+        }
         let taking_part = TakingPart::new(
             participant,
             &mut Hand {

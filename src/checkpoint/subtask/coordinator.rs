@@ -147,7 +147,9 @@ impl SubtaskCheckpointCoordinator {
         self.aborted.forget_to(id);
         let begun_ns = self.environment.now_ns();
         // Step 1.
-        task.prepare_snapshot(id)?;
+        if !task.is_restored_finished() {
+            task.prepare_snapshot(id)?;
+        }
         // Step 2.
         task.broadcast(Event::Barrier(barrier))?;
         // Steps 3 and 4 are about records that a barrier has overtaken: an aligned one overtakes none.

@@ -61,6 +61,9 @@ pub(crate) struct MultipleInputProcessor<I> {
     order: InputOrder,
     /// The input whose data has ended, and nobody was told.
     ending: Option<(usize, StopMode)>,
+    /// The operators had finished in the checkpoint that they are restored from: the head is asked for
+    /// nothing any more, and told nothing.
+    is_restored_finished: bool,
     is_closed: bool,
 }
 
@@ -70,14 +73,23 @@ impl<I: Inputs> MultipleInputProcessor<I> {
             order: InputOrder::new(inputs.inputs())?,
             inputs,
             ending: None,
+            is_restored_finished: false,
             is_closed: false,
         })
+    }
+
+    /// Which inputs are to be read.
+    fn selection(&self) -> InputSelection {
+        match self.is_restored_finished {
+            true => InputSelection::ALL,
+            false => self.inputs.selection(),
+        }
     }
 
     /// Tells the head of an input's end, which it may select others by; then the task of that of
     /// all data, if it was the last one.
     fn end(&mut self, input: usize, mode: StopMode) -> Result<InputStatus, BoxError> {
-        if mode == StopMode::Drain {
+        if mode == StopMode::Drain && !self.is_restored_finished {
             self.inputs.end_input(input)?;
         }
         let all = self.order.end_of_data();
@@ -107,6 +119,7 @@ impl<I: Inputs> MultipleInputProcessor<I> {
 
 impl<I: Inputs> Body for MultipleInputProcessor<I> {
     fn open(&mut self, setting: &Setting) -> Outcome {
+        self.is_restored_finished = setting.is_restored_finished();
         self.inputs.chain_mut().open(setting)
     }
 
@@ -121,8 +134,8 @@ impl<I: Inputs> Body for MultipleInputProcessor<I> {
             if let Some((input, mode)) = self.ending.take() {
                 return self.end(input, mode);
             }
+            let selected = self.selection();
             let Self { inputs, order, .. } = self;
-            let selected = inputs.selection();
             let next = order.next(selected, empty, |input| inputs.has_elements(input))?;
             let Some(input) = next else {
                 return Ok(if order.is_over() {
@@ -148,7 +161,7 @@ impl<I: Inputs> Body for MultipleInputProcessor<I> {
 
     fn poll_input(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         // What is wrong with the selection is told by the next poll.
-        let Ok(readable) = self.order.each_readable(self.inputs.selection()) else {
+        let Ok(readable) = self.order.each_readable(self.selection()) else {
             return Poll::Ready(());
         };
         let mut any = Poll::Pending;

@@ -386,3 +386,25 @@ fn event_time_of_two_inputs_is_the_lesser_without_the_idle_and_the_ended() {
         ]
     );
 }
+
+#[test]
+fn t130_operators_that_are_restored_as_finished_are_told_nothing_of_their_inputs() {
+    let one = |input| InputSelection::of([input]).unwrap();
+    for selection in [InputSelection::ALL, one(0), one(1)] {
+        let stage = Stage::new();
+        // As it was when the first input had not ended: nobody tells it that this one has.
+        stage.select(selection);
+        let ((mut left, left_end), (mut right, right_end)) = (local(), local());
+        let mut rig = Rig::restored_finished(&stage, two(&stage, left_end, right_end));
+        for sender in [&mut right, &mut left] {
+            sender.send(Element::Watermark(Watermark::MAX));
+            sender.send(end_of_data(Drain));
+            assert_eq!(rig.run().unwrap(), Step::Idle);
+        }
+        assert_eq!(stage.take(), [Seen::Watermark(i64::MAX), Seen::END_DRAINED]);
+        left.send(END_OF_PARTITION);
+        right.send(END_OF_PARTITION);
+        assert_eq!(rig.run().unwrap(), DONE);
+        assert_eq!(stage.take(), [Seen::Close, Seen::END_OF_PARTITION]);
+    }
+}

@@ -8,8 +8,9 @@ use crate::stream::body::Body;
 use crate::stream::report::Reports;
 use crate::stream::task::{ProcessInput, StreamTask, TaskParts};
 use crate::stream::{
-    ChainSnapshot, CheckpointId, CheckpointNotice, Deployment, Event, InputSelection, LatencyMarker, Link, Origin, Output, Pace, Readiness,
-    Record, Setting, StopMode, Subtask, TwoInputOperator, Watermark, WatermarkStatus,
+    ChainSnapshot, CheckpointId, CheckpointNotice, Deployment, Event, InputSelection,
+    LatencyMarker, Link, Origin, Output, Pace, Readiness, Record, RestoredSubtask, Setting,
+    StopMode, Subtask, TwoInputOperator, Watermark, WatermarkStatus,
 };
 use crate::sync::{Clock as _, ManualClock};
 use core::cell::{Cell, RefCell};
@@ -253,6 +254,25 @@ impl Rig {
 
     /// A task that looks at its letters after so many records.
     pub(super) fn with_look(stage: &Stage, body: impl Body + 'static, records: usize) -> Self {
+        Self::restored(stage, body, records, None)
+    }
+
+    /// A task whose operators had finished in the checkpoint that it is restored from.
+    pub(super) fn restored_finished(stage: &Stage, body: impl Body + 'static) -> Self {
+        let restored = RestoredSubtask {
+            checkpoint: CheckpointId::new(1).expect("not 0"),
+            operators: Vec::new(),
+            is_finished: true,
+        };
+        Self::restored(stage, body, 1, Some(restored))
+    }
+
+    fn restored(
+        stage: &Stage,
+        body: impl Body + 'static,
+        records: usize,
+        restored: Option<RestoredSubtask>,
+    ) -> Self {
         // What builds a body goes to any thread, and this one does not.
         thread_local! {
             static BODY: RefCell<Option<Box<dyn Body>>> = const { RefCell::new(None) };
@@ -278,7 +298,10 @@ impl Rig {
             records_per_look: Some(records),
             ..Pace::default()
         };
-        let deployment = Deployment::new(Subtask::alone("job", "vertex"), pace);
+        let mut deployment = Deployment::new(Subtask::alone("job", "vertex"), pace);
+        if let Some(restored) = restored {
+            deployment.restore(restored);
+        }
         let parts = parts.expect("two markers");
         let task = StreamTask::new(parts, deployment, origin, Box::new(build), Box::new(|_| {}));
         Self {
