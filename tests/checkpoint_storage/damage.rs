@@ -231,6 +231,21 @@ fn state_of_another_length_is_named() {
 }
 
 #[test]
+fn a_flipped_byte_of_a_part_is_found_where_only_that_is_read() {
+    let ten = Ten::new("b65-part");
+    let state = ten.state(10, 0);
+    let point = ten.storage.latest().unwrap().unwrap();
+    let state_of = &point.checkpoint().vertices[0].subtasks[0].state;
+    // The first part begins behind the header.
+    alter(&state, |bytes| bytes[20_000] ^= 1);
+    let reads = state_of.handles().map(|handle| ten.storage.read(handle));
+    let errors: Vec<_> = reads.filter_map(Result::err).collect();
+    let [error] = <[_; 1]>::try_from(errors).unwrap();
+    assert_names(&error, &state);
+    assert!(matches!(damage(error), Damage::Crc { .. }));
+}
+
+#[test]
 fn a_record_under_another_number_is_found() {
     let ten = Ten::new("b65-misplaced");
     fs::copy(ten.record(9), ten.record(11)).unwrap();

@@ -52,9 +52,6 @@ impl Collector {
     }
 
     fn plan(&self) -> Result<Sweep, StorageError> {
-        if !self.position.may_collect {
-            return Ok(Sweep::default());
-        }
         let records = self.storage.record_numbers()?;
         let attempts = self.storage.attempts()?;
         Ok(Sweep::plan(&self.position, &records, &attempts))

@@ -19,13 +19,16 @@ pub(super) struct LocalDirectory {
 impl LocalDirectory {
     /// The directory `root`, which is created with all that leads to it if it is not there.
     pub(super) fn create(root: &Path) -> io::Result<Self> {
-        fs::create_dir_all(root.join(names::CHAIN))?;
+        let chain = std::path::absolute(root)?.join(names::CHAIN);
+        let absent = chain.ancestors().take_while(|path| !path.exists()).count();
+        fs::create_dir_all(&chain)?;
         let directory = Self::existing(root)?;
-        // Whoever created it may have died before it was durable, so all of the way is synced; what
-        // may not be opened was not created by this user.
-        for ancestor in directory.root.join(names::CHAIN).ancestors() {
+        // What is new must be durable, with its name in the directory that was there. Above that,
+        // who created it may have died before it was; but one may not be let in there.
+        let chain = directory.root.join(names::CHAIN);
+        for (depth, ancestor) in chain.ancestors().enumerate() {
             match sync(ancestor) {
-                Err(error) if error.kind() == ErrorKind::PermissionDenied => break,
+                Err(_) if depth > absent.max(1) => break,
                 synced => synced?,
             }
         }
