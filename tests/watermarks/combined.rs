@@ -141,8 +141,9 @@ fn b57_an_input_that_is_over_is_left_out() {
 fn event_time_does_not_end_where_an_input_was_not_drained() {
     let mut combined = Combined::new(2);
     combined.watermark(0, 10, &[]);
-    combined.end(1, StopMode::NoDrain, &[at(10)]);
-    combined.watermark(0, 20, &[at(20)]);
+    combined.watermark(1, 5, &[at(5)]);
+    combined.end(1, StopMode::NoDrain, &[]);
+    combined.watermark(0, 20, &[]);
     combined.watermark(0, i64::MAX, &[]);
-    assert_eq!(combined.0.output_watermark(), Watermark(20));
+    assert_eq!(combined.0.output_watermark(), Watermark(5));
 }

@@ -102,10 +102,9 @@ impl Model {
                     (state, _) => state,
                 };
             }
-            Input::End(channel, mode) => {
-                self.channels[channel].0 = State::Ended;
-                self.drained &= mode == StopMode::Drain;
-            }
+            Input::End(channel, StopMode::Drain) => self.channels[channel].0 = State::Ended,
+            // It counts as before.
+            Input::End(_, StopMode::NoDrain) => self.drained = false,
         }
         self.effects()
     }

@@ -282,6 +282,23 @@ fn event_time_does_not_end_where_a_channel_was_not_drained() {
     assert_eq!(valve.0.output_watermark(), Watermark(10));
 }
 
+/// What it would give goes on where the job does: it would be late for all that fires now.
+#[test]
+fn a_channel_that_was_not_drained_holds_event_time_where_it_is() {
+    let mut valve = Valve::at(&[10, 50, 40]);
+    valve.end_undrained(0, &[]);
+    valve.watermark(1, 60, &[]);
+    valve.end(2, &[]);
+    valve.end_undrained(1, &[]);
+    assert_eq!(valve.0.output_watermark(), Watermark(10));
+
+    // One that is idle does not, as before.
+    let mut valve = Valve::at(&[10, 50]);
+    valve.idle(0, &[at(50)]);
+    valve.end_undrained(0, &[]);
+    valve.watermark(1, 60, &[at(60)]);
+}
+
 #[test]
 fn an_idle_channel_may_end_and_a_lagging_one_too() {
     let mut valve = Valve::at(&[10, 20, 30]);

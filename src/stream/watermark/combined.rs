@@ -7,7 +7,8 @@
 //!     greatest watermark of the idle inputs is passed on first: as with the valve, it does not
 //!     matter in which order they turned idle.
 //! C4. An input is over by `end`, or by the watermark `MAX`; it is left out then. `MAX` goes out
-//!     once, when all inputs are over and each was drained.
+//!     once, when all inputs are over and each was drained. One that was not drained is not over: it
+//!     holds event time where it is, as with the valve.
 
 use super::effects::WatermarkEffects;
 use crate::stream::element::{StopMode, Watermark, WatermarkStatus};
@@ -94,10 +95,13 @@ impl CombinedWatermarkStatus {
         self.combine()
     }
 
-    /// The data of `input` has ended: it is left out from now on. An input that is not drained keeps
-    /// [`MAX`](Watermark::MAX) from going out.
+    /// The data of `input` has ended: it is left out from now on. One that is not drained counts as
+    /// before, and keeps [`MAX`](Watermark::MAX) from going out.
     pub fn end(&mut self, input: usize, mode: StopMode) -> WatermarkEffects {
-        self.drained &= mode == StopMode::Drain;
+        if mode == StopMode::NoDrain {
+            self.drained = false;
+            return WatermarkEffects::NONE;
+        }
         self.inputs[input].state = InputState::Over;
         self.combine()
     }

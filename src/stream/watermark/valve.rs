@@ -11,6 +11,8 @@
 //!     does not matter in which order they turned idle. It turns active with the first channel.
 //! V5. An ended channel is left out of all arithmetic: it neither holds event time back nor drives
 //!     it. A channel ends by `end`, or by the watermark `MAX`, which says the same of its event time.
+//!     One whose data ends without being drained has not ended: its event time goes on where the job
+//!     does, and holds that of the valve where it is. What fired without it would have come too early.
 //! V6. `MAX` goes out once: when the last channel has ended, and only if each was drained. Where the
 //!     valve is idle then, it turns active first, since who took it for idle would not heed `MAX`.
 
@@ -135,10 +137,13 @@ impl StatusWatermarkValve {
         }
     }
 
-    /// The data of `channel` has ended: it is left out from now on. A channel that is not drained
-    /// keeps [`MAX`](Watermark::MAX) from going out, since its event time is not over.
+    /// The data of `channel` has ended: it is left out from now on. One that is not drained counts as
+    /// before, and keeps [`MAX`](Watermark::MAX) from going out, since its event time is not over.
     pub fn end(&mut self, channel: usize, mode: StopMode) -> WatermarkEffects {
-        self.drained &= mode == StopMode::Drain;
+        if mode == StopMode::NoDrain {
+            self.drained = false;
+            return WatermarkEffects::NONE;
+        }
         let entry = &mut self.channels[channel];
         let was = core::mem::replace(&mut entry.state, ChannelState::Ended);
         if was == ChannelState::Ended {

@@ -265,16 +265,20 @@ fn value(element: &Element<u64>) -> Option<u64> {
 }
 
 #[test]
-fn an_input_that_ends_without_drain_does_not_hold_event_time_back() {
+fn an_input_that_ends_without_drain_holds_event_time_where_it_is() {
     let stage = Stage::new();
     let ((mut left, left_end), (mut right, right_end)) = (local(), local());
     let mut rig = Rig::new(&stage, two(&stage, left_end, right_end));
+    left.send(Element::Watermark(Watermark(20)));
     right.send(Element::Watermark(Watermark(30)));
     assert_eq!(rig.run().unwrap(), Step::Idle);
-    assert_eq!(stage.take(), []);
+    assert_eq!(stage.take(), [Seen::Watermark(20)]);
+    // It goes on from there where the job does.
     left.send(end_of_data(NoDrain));
+    right.send(Element::Watermark(Watermark(40)));
+    right.send(end_of_data(NoDrain));
     assert_eq!(rig.run().unwrap(), Step::Idle);
-    assert_eq!(stage.take(), [Seen::Watermark(30)]);
+    assert_eq!(stage.take(), [Seen::END_NOT_DRAINED]);
 }
 
 /// Has its work at the end of event time done when it is advanced.
