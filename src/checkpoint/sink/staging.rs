@@ -80,7 +80,10 @@ impl Staging {
         if let Some(id) = restored_id {
             staging.commit(id, Transaction::commit_again)?;
         }
-        if !staging.has_ended {
+        if staging.has_ended {
+            // No further state of it is stored, by which this would be seen to.
+            staging.settle()?;
+        } else {
             staging.look_for_unknown_output(&sink.part)?;
             staging.try_second_name()?;
         }
@@ -225,6 +228,17 @@ impl Staging {
         })
     }
 
+    /// Sees at once to what was committed, where nothing is pre-committed any more.
+    fn settle(&mut self) -> Result<(), FileSinkError> {
+        self.vouching.check()?;
+        let state = FileSinkState {
+            subtask: self.subtask,
+            next_sequence: self.next_sequence,
+            transactions: Vec::new(),
+        };
+        self.beside(state).settle()
+    }
+
     /// The stream has ended.
     pub(super) fn finish(&mut self) {
         self.has_ended = true;
@@ -245,13 +259,7 @@ impl Staging {
             let staging = self.path;
             return Err(FileSinkError::NeverCommitted { staging, files });
         }
-        self.vouching.check()?;
-        let state = FileSinkState {
-            subtask: self.subtask,
-            next_sequence: self.next_sequence,
-            transactions: Vec::new(),
-        };
-        self.beside(state).settle()?;
+        self.settle()?;
         // It stays where something of others is in it.
         let _removed = self.disk.remove_folder(&self.path);
         Ok(())

@@ -230,3 +230,27 @@ fn a_process_may_die_after_each_act() {
         }
     }
 }
+
+/// No later checkpoint holds state of such a sink: what its own held is made sure of before one is taken.
+#[test]
+fn what_a_sink_that_had_finished_commits_again_needs_no_further_checkpoint() {
+    let disk = PlainArc::new(SurvivingDisk::new("finished"));
+    let open = |restored| {
+        SinkHarness::of_subtask(sink(&disk), Subtask::alone("job", "files"), restored).unwrap()
+    };
+    let checkpoint = CheckpointId::new(1).unwrap();
+    let mut before = open(None);
+    before.record(Record::new(7)).unwrap();
+    let state = RestoredOperator::of(before.snapshot(checkpoint).unwrap()).unwrap();
+    // It dies before it is told that the checkpoint is complete.
+    disk.lose_power(|| false);
+    drop(before);
+    let restored = RestoredSubtask {
+        checkpoint,
+        operators: vec![state],
+        is_finished: true,
+    };
+    let _sink = open(Some(restored));
+    disk.lose_power(|| false);
+    assert_eq!(visible(&disk), [7]);
+}
