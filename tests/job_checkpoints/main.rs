@@ -6,7 +6,9 @@ mod stepped;
 #[path = "../watchdog/mod.rs"]
 mod watchdog;
 
-use mailring::checkpoint::{CheckpointCause, CheckpointSettings, CheckpointStorage, RetentionPolicy};
+use mailring::checkpoint::{
+    CheckpointCause, CheckpointSettings, CheckpointStorage, RetentionPolicy,
+};
 use mailring::job::{Checkpointing, Job, RestartStrategy};
 use mailring::stream::{Collect, FromIter, Generator};
 use mailring::task::Engine;
@@ -58,7 +60,13 @@ fn a_job_goes_on_from_its_last_checkpoint_after_a_failure() {
         let handle = Job::new("sums")
             .checkpoints(Checkpointing::new(storage, settings))
             .restart(RestartStrategy::fixed_delay(10, Duration::ZERO))
-            .source("numbers", Generator::new(|number| number).count(200_000).per_second(1_000_000).unwrap())
+            .source(
+                "numbers",
+                Generator::new(|number| number)
+                    .count(200_000)
+                    .per_second(1_000_000)
+                    .unwrap(),
+            )
             .key_by(|number| number % 10)
             .reduce(|sum, number| *sum += number)
             .try_map(move |sum| {
@@ -84,7 +92,11 @@ fn a_job_goes_on_from_its_last_checkpoint_after_a_failure() {
         assert!(statistics.counts.restored > 0, "{statistics:?}");
         let total: u64 = (0..200_000).sum();
         let largest = last.values().copied().max().unwrap();
-        assert_eq!(largest, (0..200_000).filter(|number| number % 10 == 9).sum::<u64>(), "{total}");
+        assert_eq!(
+            largest,
+            (0..200_000).filter(|number| number % 10 == 9).sum::<u64>(),
+            "{total}"
+        );
     });
 }
 

@@ -60,7 +60,9 @@ fn run(job: &mut SteppedJob, clock: &ManualClock, random: &mut Random, mut steps
             }
             2 => clock.advance(Duration::from_millis(random.below(4) as u64)),
             task => {
-                let _step = job.step(task - 3, Budget::letters(1 + random.below(4))).unwrap();
+                let _step = job
+                    .step(task - 3, Budget::letters(1 + random.below(4)))
+                    .unwrap();
             }
         }
     }
@@ -95,16 +97,18 @@ fn check(sums: &BTreeMap<u64, usize>) {
 fn each_record_counts_once_whenever_the_process_dies() {
     watched(|| {
         for seed in 1..=60_u64 {
-            let folder = std::env::temp_dir().join(format!(
-                "mailring-stepped-{}-{seed}",
-                std::process::id()
-            ));
+            let folder = std::env::temp_dir()
+                .join(format!("mailring-stepped-{}-{seed}", std::process::id()));
             let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
             let (storage, clock) = (CheckpointStorage::in_memory(), ManualClock::new());
             let mut lives = 0;
             loop {
                 lives += 1;
-                let steps = if lives > 6 { usize::MAX } else { random.below(2_000) };
+                let steps = if lives > 6 {
+                    usize::MAX
+                } else {
+                    random.below(2_000)
+                };
                 let mut job = job(&folder, &storage, &clock);
                 if run(&mut job, &clock, &mut random, steps) {
                     assert_eq!(job.state(), JobState::Finished, "seed {seed}");

@@ -1,5 +1,6 @@
 //! What the keeper does about each effect of the coordinator.
 
+use super::beside::caught;
 use super::keeper::Keeper;
 use super::outbox::Told;
 use super::recovering::{collect, commit, discard_all};
@@ -45,10 +46,13 @@ impl Keeper {
                 let storage = self.parts.checkpointing.storage.clone();
                 self.beside(
                     move || {
-                        for state in states {
-                            // What cannot be deleted is found by a later collection.
-                            let _left = storage.discard(&state);
-                        }
+                        // What cannot be deleted is found by a later collection.
+                        let _left = caught("deleting state", || {
+                            for state in states {
+                                let _left = storage.discard(&state);
+                            }
+                            Ok(())
+                        });
                     },
                     |keeper, ()| keeper.input(CheckpointCoordinator::discarded),
                 );
@@ -57,9 +61,15 @@ impl Keeper {
                 let chain = PlainArc::clone(&self.chain);
                 let keeps_none = self.keeps_none();
                 self.beside(
-                    move || match keeps_none {
-                        true => discard_all(&chain),
-                        false => collect(&chain),
+                    move || {
+                        // As above.
+                        let _left = caught("deleting a checkpoint", || {
+                            match keeps_none {
+                                true => discard_all(&chain),
+                                false => collect(&chain),
+                            }
+                            Ok(())
+                        });
                     },
                     |keeper, ()| keeper.input(CheckpointCoordinator::discarded),
                 );

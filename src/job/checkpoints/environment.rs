@@ -1,6 +1,6 @@
 //! What surrounds a subtask that takes part in checkpoints: the I/O pool, storage, the keeper.
 
-use super::beside::{Beside, Refused};
+use super::beside::{Beside, Job, Refused};
 use super::keeper::Keeper;
 use crate::checkpoint::{
     CheckpointStorage, EncodedOperator, Epoch, SubtaskEnvironment, SubtaskId, SubtaskState,
@@ -10,7 +10,7 @@ use crate::letter::{BoxError, Outcome};
 use crate::mailbox::PostError;
 use crate::processor::Executor;
 use crate::stream::CheckpointId;
-use crate::sync::{Clock as _, PlainArc, SharedClock};
+use crate::sync::{Clock as _, PlainWeak, SharedClock};
 use std::time::Instant;
 
 /// See above: one for all subtasks of a job.
@@ -18,19 +18,30 @@ pub(super) struct TaskEnvironment {
     pub(super) clock: SharedClock,
     /// When the job was started.
     pub(super) started: Instant,
-    pub(super) pool: PlainArc<dyn Beside>,
+    /// The keeper's: a task that is the last to know of it must not wait for its end.
+    pub(super) pool: PlainWeak<dyn Beside>,
     pub(super) storage: CheckpointStorage,
     pub(super) keeper: Executor<Keeper>,
 }
 
 impl TaskEnvironment {
+    fn try_run(&self, job: Job) -> Result<(), Refused> {
+        match self.pool.upgrade() {
+            Some(pool) => pool.try_run(job),
+            None => Err(Refused {
+                job,
+                is_full: false,
+            }),
+        }
+    }
+
     /// Posts to the keeper. The mailbox has room for all that subtasks say of the checkpoints that may be
     /// on their way; where it has none all the same, it is waited for beside the task.
     fn tell(&self, tell: impl FnOnce(&mut Keeper) -> Outcome + Send + 'static) {
         // A keeper that is gone heeds nothing any more.
         if let Err(PostError::Full(unposted)) = self.keeper.try_execute(tell) {
             let keeper = self.keeper.clone();
-            let waiting = self.pool.try_run(Box::new(move || {
+            let waiting = self.try_run(Box::new(move || {
                 let _gone = keeper.post_again(unposted);
             }));
             if let Err(Refused { job, .. }) = waiting {
@@ -47,7 +58,7 @@ impl SubtaskEnvironment for TaskEnvironment {
     }
 
     fn submit(&self, job: Box<dyn FnOnce() + Send>) -> Result<(), BoxError> {
-        match self.pool.try_run(job) {
+        match self.try_run(job) {
             Ok(()) => Ok(()),
             Err(Refused { is_full: true, .. }) => Err("too many parts wait to be stored".into()),
             Err(_) => Err("nothing is stored any more: the job ends".into()),

@@ -5,7 +5,9 @@ use crate::checkpoint::{
     CheckpointFailure, CheckpointFailureReason, CheckpointStatistics, CheckpointSummary,
 };
 use crate::processor::Executor;
+use crate::sync::{AtomicUsize, PlainArc};
 use crate::wait::{Reply, reply};
+use core::sync::atomic::Ordering::Relaxed;
 use core::time::Duration;
 
 /// The checkpoints of a job that was started: what there is to tell of them, and asking for one.
@@ -14,9 +16,14 @@ use core::time::Duration;
 pub struct JobCheckpoints {
     pub(in crate::job) keeper: Executor<Keeper>,
     pub(in crate::job) last_words: LastWords,
+    /// How many requests are on their way to the keeper.
+    pub(in crate::job) asking: PlainArc<AtomicUsize>,
 }
 
 impl JobCheckpoints {
+    /// How many requests may be on their way to the keeper, whose mailbox has room for others beside
+    /// them: as many as may wait there.
+    pub(super) const ASKING_MAX: usize = 1000;
     /// How long it is waited for storage at the end.
     const REST_TIMEOUT: Duration = Duration::from_secs(30);
     /// How long it is waited for an answer.
@@ -47,8 +54,24 @@ impl JobCheckpoints {
     /// Asks for a checkpoint. It does not wait for the minimum pause, but for those on their way.
     pub fn trigger(&self) -> CheckpointPromise {
         let (answer, told) = reply();
+        // Relaxed: a bound, and nothing is found by it.
+        if self.asking.fetch_add(1, Relaxed) >= Self::ASKING_MAX {
+            // Relaxed: as above.
+            self.asking.fetch_sub(1, Relaxed);
+            let _told = answer.send(Err(CheckpointFailure {
+                id: None,
+                reason: CheckpointFailureReason::TooManyCheckpointRequests,
+                detail: "".into(),
+            }));
+            return CheckpointPromise::new(told);
+        }
+        let asking = PlainArc::clone(&self.asking);
         // A keeper that is gone drops the answer, and the promise is broken.
-        let _gone = self.keeper.execute(move |keeper| keeper.trigger(answer));
+        let _gone = self.keeper.execute(move |keeper| {
+            // Relaxed: as above.
+            asking.fetch_sub(1, Relaxed);
+            keeper.trigger(answer);
+        });
         CheckpointPromise::new(told)
     }
 }

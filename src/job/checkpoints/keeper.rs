@@ -393,7 +393,7 @@ impl Keeper {
         let environment = PlainArc::new(TaskEnvironment {
             clock: self.parts.clock.clone(),
             started: self.parts.started,
-            pool: PlainArc::clone(&self.pool),
+            pool: PlainArc::downgrade(&self.pool),
             storage: self.parts.checkpointing.stored(),
             keeper: self.me.clone(),
         });

@@ -37,8 +37,14 @@ impl Started {
     }
 }
 
-/// How many letters the keeper's mailbox holds: more than the subtasks of most jobs say at once.
-const MAILBOX: usize = 4096;
+/// How many letters the keeper's mailbox holds: all that can be on their way, so that neither the master,
+/// which is on the same thread, nor a task ever finds it full. A subtask says of each checkpoint on its
+/// way that it is stored, or not, and twice at most what becomes of itself; the rest is requests, and
+/// what becomes of the job.
+fn mailbox(subtasks: usize, max_concurrent: u32) -> usize {
+    let of_subtask = 2 * max_concurrent as usize + 4;
+    2 * JobCheckpoints::ASKING_MAX + subtasks * of_subtask
+}
 
 /// Starts the keeper of a job's checkpoints, on the thread of its master.
 pub(in crate::job) fn start(
@@ -56,6 +62,7 @@ pub(in crate::job) fn start(
     let subtasks: Vec<_> = job.coordinated.topology.subtasks().collect();
     let names = subtasks.iter().map(|subtask| name_of(blueprint, *subtask));
     let names: Vec<_> = names.collect();
+    let mailbox = mailbox(subtasks.len(), checkpointing.settings.max_concurrent);
     let pool = IoPool::builder()
         .threads(subtasks.len().clamp(1, 4))
         .queue(64 + 4 * subtasks.len() * checkpointing.settings.max_concurrent as usize)
@@ -85,7 +92,7 @@ pub(in crate::job) fn start(
     let told = PlainArc::clone(&last_words);
     let task = engine.task("checkpoint-coordinator").on_thread(0);
     let spawned = task
-        .capacity(MAILBOX)
+        .capacity(mailbox)
         .try_spawn(move |cx| Ok::<_, BoxError>(Keeper::new(parts, cx.executor(), pool, told)));
     let keeper = spawned.map_err(|error| JobError::Spawn {
         task: "checkpoint-coordinator".to_owned(),
@@ -100,6 +107,7 @@ pub(in crate::job) fn start(
         checkpoints: JobCheckpoints {
             keeper: keeper.executor(),
             last_words,
+            asking: PlainArc::default(),
         },
         master,
     })

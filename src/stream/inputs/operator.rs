@@ -145,7 +145,8 @@ pub trait TwoInputOperator<A, B> {
         Ok(Progress::Done)
     }
 
-    /// Input number `input`, counted from 0, has ended and was drained.
+    /// Input number `input`, counted from 0, has ended and was drained. A job that goes on from a
+    /// checkpoint tells it again of an input that had ended before while the other had not.
     ///
     /// # Errors
     /// Whatever fails the task.
