@@ -89,6 +89,7 @@ fn measure(registry: &Registry, command: &Command, common: &Common) -> Result<Ex
         Command::Wake(args) => planner.wake(args)?,
         Command::Tasks(args) => planner.tasks(args)?,
         Command::Pipeline(args) => planner.pipeline(args)?,
+        Command::Checkpoint(args) => planner.checkpoint(args)?,
         Command::Diff(_) | Command::List => unreachable!("these measure nothing"),
     };
     // Before anything is measured: a path that cannot be written must not cost a run.
@@ -166,6 +167,7 @@ fn highest(command: &Command) -> Duration {
         Command::Mail(args) => args.highest,
         Command::Wake(args) => args.highest,
         Command::Tasks(args) => args.highest,
+        Command::Checkpoint(args) => args.highest,
         _ => Duration::from_secs(60),
     }
 }

@@ -29,9 +29,12 @@ pub enum Workload {
     Tasks,
     /// What a record costs that flows from a source through operators into a sum.
     Pipeline,
+    /// What checkpoints cost a job, and how long they and restores take.
+    Checkpoint,
 }
 
-/// What exactly is measured of an owner, by its mail or its loop, of tasks or of a pipeline.
+/// What exactly is measured of an owner, by its mail or its loop, of tasks, of a pipeline or of
+/// checkpoints.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum,
 )]
@@ -83,6 +86,26 @@ pub enum Part {
     KeyedLetters,
     /// Windows of event time over a year of flights.
     Flights,
+    /// Sums by key while a checkpoint is taken each second.
+    #[serde(rename = "every-1s")]
+    #[value(name = "every-1s")]
+    EverySecond,
+    /// The same ten times a second.
+    #[serde(rename = "every-100ms")]
+    #[value(name = "every-100ms")]
+    EveryTenth,
+    /// The same, of fewer keys.
+    FewerKeys,
+    /// For how long a task does nothing else when its state is taken.
+    Sync,
+    /// From record to record, in the time after a task's state was taken.
+    Pause,
+    /// From when a checkpoint is asked for until it is complete, of tasks without state.
+    Empty,
+    /// From stored bytes to an operator that is opened.
+    Restore,
+    /// From the start of a job that goes on from a checkpoint to its first result.
+    Restart,
 }
 
 impl Part {
@@ -114,6 +137,17 @@ impl Part {
         Self::KeyedLetters,
         Self::Flights,
     ];
+    /// Those of checkpoints.
+    pub const CHECKPOINT: [Self; 8] = [
+        Self::EverySecond,
+        Self::EveryTenth,
+        Self::FewerKeys,
+        Self::Sync,
+        Self::Pause,
+        Self::Empty,
+        Self::Restore,
+        Self::Restart,
+    ];
 
     /// Whether two threads of it stay awake for each other, each on a CPU of its own.
     pub(crate) fn spins_on_two(self) -> bool {
@@ -123,6 +157,18 @@ impl Part {
     /// Whether its records have keys of which there can be more or fewer.
     pub(crate) fn has_keys(self) -> bool {
         matches!(self, Self::KeyedOne | Self::KeyedTwo | Self::KeyedLetters)
+            || (Self::CHECKPOINT.contains(&self) && self != Self::Empty)
+    }
+
+    /// Whether a job's throughput with checkpoints is compared to that without.
+    pub(crate) fn is_with_and_without(self) -> bool {
+        matches!(self, Self::EverySecond | Self::EveryTenth | Self::FewerKeys)
+    }
+
+    /// Whether times come out of it that are too few, or too far apart, for more than a median of each
+    /// round.
+    pub(crate) fn times_checkpoints(self) -> bool {
+        matches!(self, Self::Sync | Self::Empty | Self::Restart)
     }
 }
 
@@ -202,6 +248,9 @@ pub struct Case {
     /// Keys that records have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys: Option<usize>,
+    /// From the beginning of a checkpoint to that of the next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint_ms: Option<u64>,
 }
 
 impl Case {
@@ -224,6 +273,7 @@ impl Case {
             part: None,
             idle_tasks: None,
             keys: None,
+            checkpoint_ms: None,
         }
     }
 
@@ -238,13 +288,32 @@ impl Case {
     #[must_use]
     pub fn is_stream(&self) -> bool {
         matches!(self.workload, Workload::Throughput | Workload::Pipeline)
-            || self.part == Some(Part::AcrossCores)
+            || matches!(self.part, Some(Part::AcrossCores | Part::Restore))
+            || self.part.is_some_and(Part::is_with_and_without)
     }
 
-    /// Whether each round trip, or each life of a task, is timed.
+    /// Whether its figures are those of a tail, beside which the machine's own is shown.
+    #[must_use]
+    pub fn tells_tail(&self) -> bool {
+        self.is_open_loop() || self.part == Some(Part::Pause)
+    }
+
+    /// What it is of which each is timed, in words.
+    pub(crate) fn each(&self) -> &'static str {
+        match self.part {
+            Some(Part::SpawnStop) => "life of a task",
+            Some(Part::Sync) => "sync part of a snapshot",
+            Some(Part::Empty) => "checkpoint",
+            Some(Part::Restart) => "start",
+            _ => "round trip",
+        }
+    }
+
+    /// Whether each round trip, each life of a task or each checkpoint is timed.
     #[must_use]
     pub fn times_each(&self) -> bool {
-        self.workload == Workload::Rtt || self.part.is_some_and(Part::spins_on_two)
+        let is_each = |part: Part| part.spins_on_two() || part.times_checkpoints();
+        self.workload == Workload::Rtt || self.part.is_some_and(is_each)
     }
 
     /// Threads that run in it at once.
@@ -268,6 +337,12 @@ impl Case {
             Workload::Pipeline => match self.part {
                 Some(Part::Hop | Part::KeyedTwo | Part::KeyedLetters | Part::Flights) => 2,
                 _ => 1,
+            },
+            // Whoever stores state beside the tasks has no CPU of its own.
+            Workload::Checkpoint => match self.part {
+                Some(Part::Pause) => 2,
+                Some(Part::Sync | Part::Restore | Part::Restart) => 1,
+                _ => self.producers,
             },
         }
     }
@@ -293,6 +368,14 @@ impl Case {
                 _ => "ns/round trip",
             },
             Workload::Pipeline => "ns/record",
+            Workload::Checkpoint => match self.part {
+                Some(Part::Sync) => "ns/snapshot",
+                Some(Part::Pause) => "ns",
+                Some(Part::Empty) => "ns/checkpoint",
+                Some(Part::Restore) => "ns/byte",
+                Some(Part::Restart) => "ns/start",
+                _ => "ns/record",
+            },
         }
     }
 }
@@ -311,6 +394,7 @@ impl fmt::Display for Workload {
             Self::Wake => "wake",
             Self::Tasks => "tasks",
             Self::Pipeline => "pipeline",
+            Self::Checkpoint => "checkpoint",
         })
     }
 }
@@ -339,6 +423,14 @@ impl fmt::Display for Part {
             Self::KeyedTwo => "keyed-2",
             Self::KeyedLetters => "keyed-letters",
             Self::Flights => "flights",
+            Self::EverySecond => "every-1s",
+            Self::EveryTenth => "every-100ms",
+            Self::FewerKeys => "fewer-keys",
+            Self::Sync => "sync",
+            Self::Pause => "pause",
+            Self::Empty => "empty",
+            Self::Restore => "restore",
+            Self::Restart => "restart",
         })
     }
 }

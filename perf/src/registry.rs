@@ -3,8 +3,8 @@
 use crate::case::{Case, Mode, Workload};
 use crate::letter::{Letter, Words};
 use crate::measure::{
-    AsShipped, Effort, NoThread, Reading, SameWaiting, Site, Unsound, Way, Wrong, idle, latency,
-    rtt, throughput,
+    AsShipped, Effort, NoCheckpoint, NoThread, Reading, SameWaiting, Site, Unsound, Way, Wrong,
+    idle, latency, rtt, throughput,
 };
 use crate::subject::Subject;
 use std::fmt;
@@ -38,6 +38,8 @@ pub enum Role {
     Tasks,
     /// Somebody through whom records flow: in pipeline.
     Pipeline,
+    /// Somebody through whom records flow while checkpoints are taken: in checkpoint.
+    Checkpoints,
 }
 
 /// Why a subject has no part in a case.
@@ -73,7 +75,7 @@ pub enum Unfit {
 }
 
 /// A round that could not be measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RoundError {
     /// The subject has no part in the case.
     #[error(transparent)]
@@ -87,6 +89,9 @@ pub enum RoundError {
     /// The subject computes something else.
     #[error(transparent)]
     Wrong(#[from] Wrong),
+    /// Checkpoints cannot be stored, or not be taken.
+    #[error(transparent)]
+    NoCheckpoint(#[from] NoCheckpoint),
 }
 
 /// Something that can be measured, with its types forgotten.
@@ -115,7 +120,7 @@ pub trait Measured: Sync {
         match workload {
             Workload::Mail | Workload::Loop => "mailring-mail",
             Workload::Wake | Workload::Tasks => "mailring-task",
-            Workload::Pipeline => "mailring-job",
+            Workload::Pipeline | Workload::Checkpoint => "mailring-job",
             _ if can.role == Role::Queue && !can.many_producers => "mailring-spsc",
             _ => "mailring-mpsc",
         }

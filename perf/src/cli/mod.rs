@@ -1,8 +1,10 @@
 //! The command line.
 
+mod checkpoint;
 mod usage;
 mod values;
 
+pub(crate) use checkpoint::CheckpointArgs;
 pub(crate) use usage::UsageError;
 pub(crate) use values::{Capacity, CpuList, Crowd, Payload, Positive, Rate, Records};
 
@@ -56,6 +58,8 @@ pub(crate) enum Command {
     Tasks(TasksArgs),
     /// What a record costs that flows from a source through operators into a sum.
     Pipeline(PipelineArgs),
+    /// What checkpoints cost a job, and how long they and restores take.
+    Checkpoint(CheckpointArgs),
     /// Compare the results of two runs.
     Diff(DiffArgs),
     /// The subjects, and the workloads.
@@ -70,7 +74,8 @@ pub(crate) struct Common {
     pub(crate) subjects: Vec<String>,
     /// Divide this subject's figures by the others' [default: mailring-mpsc, and mailring-spsc
     /// for subjects of one producer; of owners mailring-mail, and mailring-enum for enums; of
-    /// tasks mailring-task; of pipelines mailring-job].
+    /// tasks mailring-task; of pipelines
+    /// and checkpoints mailring-job].
     #[arg(long, value_name = "NAME")]
     pub(crate) reference: Option<String>,
     /// Rounds, in each of which each subject has a turn.
@@ -455,6 +460,7 @@ impl Command {
             Self::Wake(args) => Some(&args.common),
             Self::Tasks(args) => Some(&args.common),
             Self::Pipeline(args) => Some(&args.common),
+            Self::Checkpoint(args) => Some(&args.common),
             Self::Diff(_) | Self::List => None,
         }
     }

@@ -1,5 +1,6 @@
 //! One round of each workload, for any subject.
 
+pub(crate) mod checkpoint;
 mod finish;
 mod gate;
 pub(crate) mod hiccup;
@@ -20,10 +21,12 @@ use crate::clock::Clock;
 use crate::pause::{OWN_HINTS, Pause, SAME_HINTS};
 use crate::place::Cpus;
 use crate::recorder::Recorder;
+use crate::report::Course;
 use crate::subject::Setting;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+pub use checkpoint::NoCheckpoint;
 pub use gate::NoThread;
 pub(crate) use gate::{Gate, spawn};
 pub use pipeline::Wrong;
@@ -105,6 +108,8 @@ pub struct Reading {
     pub achieved_per_s: Option<f64>,
     /// About how many letters were to be posted and were not, for it was over before.
     pub unsent: u64,
+    /// How the round went, where that is told.
+    pub course: Option<Course>,
 }
 
 impl Reading {

@@ -13,6 +13,11 @@ impl Numbers {
         Self(0..records)
     }
 
+    /// Those of a range.
+    pub(crate) fn of(range: Range<u64>) -> Self {
+        Self(range)
+    }
+
     /// The part of them that one of so many sources makes. Each key is in each part, as far as there
     /// are as many numbers.
     pub(crate) fn part(records: u64, index: usize, parts: usize) -> Self {
@@ -27,6 +32,11 @@ impl Iterator for Numbers {
     #[inline]
     fn next(&mut self) -> Option<u64> {
         self.0.next().map(black_box)
+    }
+
+    #[inline]
+    fn nth(&mut self, left_out: usize) -> Option<u64> {
+        self.0.nth(left_out).map(black_box)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

@@ -1,5 +1,6 @@
 //! From a command to the cases it measures.
 
+mod checkpoint;
 mod pipeline;
 mod tasks;
 
@@ -275,7 +276,7 @@ impl<'a> Planner<'a> {
             plan.notes.push(format!("not measured: {title}: {why}"));
             return;
         }
-        if case.is_open_loop() {
+        if case.tells_tail() {
             subjects.push(MACHINE);
         }
         plan.cases.push(planned(case, subjects, left_out, rounds));

@@ -84,16 +84,18 @@ pub struct Row {
     pub kept_up: Option<bool>,
     /// Letters a second of all producers together, by the median of a throughput.
     pub per_s: Option<f64>,
-    /// What exactly is measured of an owner, of tasks or of a pipeline.
+    /// What exactly is measured of an owner, of tasks, of a pipeline or of checkpoints.
     pub part: Option<Part>,
     /// Tasks that have nothing to do.
     pub idle_tasks: Option<usize>,
     /// Keys that records have.
     pub keys: Option<usize>,
+    /// From the beginning of a checkpoint to that of the next.
+    pub checkpoint_ms: Option<u64>,
 }
 
 /// The names of a [`Row`]'s columns.
-const COLUMNS: [&str; 40] = [
+const COLUMNS: [&str; 41] = [
     "workload",
     "mode",
     "producers",
@@ -134,6 +136,7 @@ const COLUMNS: [&str; 40] = [
     "part",
     "idle_tasks",
     "keys",
+    "checkpoint_ms",
 ];
 
 impl From<&Series> for Row {
@@ -182,6 +185,7 @@ impl From<&Series> for Row {
             part: case.part,
             idle_tasks: case.idle_tasks,
             keys: case.keys,
+            checkpoint_ms: case.checkpoint_ms,
         }
     }
 }
@@ -210,7 +214,7 @@ mod tests {
         think_ns,time,first_cpu,second_cpu,subject,crowded,unit,rounds,moved_rounds,min,median,\
         max,reference,ratio_min,ratio_median,ratio_max,p50_ns,p90_ns,p99_ns,p99_9_ns,p99_99_ns,\
         max_ns,samples,over_range,negative,achieved_per_s,unsent,kept_up,per_s,part,idle_tasks,\
-        keys";
+        keys,checkpoint_ms";
 
     fn sample() -> Report {
         let latency = Case {
@@ -282,7 +286,7 @@ mod tests {
         assert_eq!(
             last,
             "cores,same-waiting,1,1,1024,8,,,,,0,1,machine,false,ns/round trip,1,0,80.5,80.5,80.5\
-             ,,,,,,,,,,,,,,,,,,,,"
+             ,,,,,,,,,,,,,,,,,,,,,"
         );
     }
 

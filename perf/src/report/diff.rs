@@ -4,7 +4,7 @@ use super::layout::{Look, Styles};
 use super::notes::{MACHINE, label};
 use super::number::{NOTHING, figure, time};
 use super::{Report, Series, Settings, title};
-use crate::case::{Case, Part, Workload};
+use crate::case::{Case, Workload};
 use crate::machine::Machine;
 use crate::place;
 
@@ -106,7 +106,7 @@ impl<'a> Change<'a> {
     fn row(&self) -> (Look, Vec<String>) {
         let figure_of = |series: &Series| match series.case.workload {
             Workload::Hiccup => time(series.median),
-            _ if series.case.is_open_loop() => time(series.median),
+            _ if series.case.tells_tail() => time(series.median),
             _ if series.case.times_each() => time(series.median),
             _ => figure(series.median),
         };
@@ -244,8 +244,8 @@ fn table(group: &[&Change<'_>], styles: Styles) -> String {
     let unit = match (case.workload, case.time) {
         (_, Some(time)) if case.is_open_loop() => format!("{figure}, {}", title::time(time)),
         (Workload::Latency | Workload::Hiccup, _) => figure.to_owned(),
-        _ if case.part == Some(Part::SpawnStop) => "life of a task".to_owned(),
-        _ if case.times_each() => "round trip".to_owned(),
+        _ if case.tells_tail() => figure.to_owned(),
+        _ if case.times_each() => case.each().to_owned(),
         _ => case.unit().to_owned(),
     };
     let mut text = styles.text(&format!("{} [{unit}]", title::of(case)), Look::Strong);

@@ -1,6 +1,6 @@
 //! The result file, as JSON.
 
-use super::{Report, Series};
+use super::{Course, Report, Series};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -70,6 +70,9 @@ fn finite(report: &Report) -> Report {
         for per_s in [&mut series.achieved_per_s, &mut series.per_s] {
             per_s.take_if(|per_s| !per_s.is_finite());
         }
+        if !series.courses.iter().all(Course::is_finite) {
+            series.courses.clear();
+        }
         for facts in &mut series.round_facts {
             facts
                 .ping_pong_ns
@@ -90,6 +93,8 @@ fn keep_finite(series: &mut Series) {
     series
         .round_facts
         .retain(|_| *is_kept.next().unwrap_or(&true));
+    let mut is_kept = kept.iter();
+    series.courses.retain(|_| *is_kept.next().unwrap_or(&true));
     series.rounds.retain(|round| round.is_finite());
     series.sum_up();
     series.ratio = None;
@@ -100,6 +105,7 @@ mod tests {
     use super::*;
     use crate::case::{Arrivals, Case, Mode, Time, Workload};
     use crate::report::sample::{report, series};
+    use crate::report::{Checkpointed, Stretch};
 
     fn latency() -> Case {
         Case {
@@ -107,6 +113,23 @@ mod tests {
             arrivals: Some(Arrivals::Burst),
             time: Some(Time::Service),
             ..Case::plain(Workload::Latency, Mode::SameWaiting)
+        }
+    }
+
+    fn course(ms: f64) -> Course {
+        Course {
+            records: vec![Stretch {
+                from_ms: 0.0,
+                to_ms: ms,
+                records: 3,
+            }],
+            checkpoints: vec![Checkpointed {
+                begun_ms: ms,
+                duration_ms: ms * 2.0,
+                sync_ms: ms / 10.0,
+                async_ms: ms / 7.0,
+                state_bytes: 1 << 40,
+            }],
         }
     }
 
@@ -134,6 +157,10 @@ mod tests {
                 .with_ratio("mailring-mpsc", &[1.0 / 3.0, 0.7])
                 .with_moved(1, [70.0, 300.0])
         };
+        let timed = Series {
+            courses: vec![course(1.0 / 3.0), course(2.5)],
+            ..timed
+        };
         let plain = Case::plain(Workload::Throughput, Mode::AsShipped);
         let mut report = report(vec![timed, series(&plain, "rtrb", &[3.25])]);
         report.machine.cpu = Some("Some CPU".to_owned());
@@ -151,10 +178,12 @@ mod tests {
         let case = Case::plain(Workload::Throughput, Mode::AsShipped);
         let mut some =
             series(&case, "kanal", &[f64::INFINITY, 2.0, f64::NAN]).with_moved(1, [1.0, 9.0]);
+        some.courses = [1.0, 2.0, 3.0].map(course).to_vec();
         some.round_facts[1].ping_pong_ns = Some([f64::NAN, 1.0]);
         let none = series(&case, "flume", &[f64::NAN]);
         let ratio = Series {
             achieved_per_s: Some(f64::INFINITY),
+            courses: vec![course(0.0)],
             ..series(&case, "rtrb", &[1.0]).with_ratio("mailring-spsc", &[f64::INFINITY])
         };
         let read = read_back(&written(&report(vec![some, none, ratio]))).expect("a sound file");
@@ -164,7 +193,9 @@ mod tests {
         assert_eq!((some.min, some.median, some.max), (2.0, 2.0, 2.0));
         assert_eq!((some.rounds.len(), some.moved()), (1, 1));
         assert_eq!(some.round_facts[0].ping_pong_ns, None);
+        assert_eq!(some.courses, [course(2.0)]);
         assert_eq!((&ratio.ratio, ratio.achieved_per_s), (&None, None));
+        assert!(ratio.courses.is_empty(), "a stretch without time");
         assert_eq!(read.notes.len(), 2, "{:?}", read.notes);
     }
 

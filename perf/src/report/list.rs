@@ -37,6 +37,7 @@ fn abilities(can: Abilities) -> String {
         Role::Tasks => return "of wake and tasks, can sleep".to_owned(),
         Role::Pipeline if can.blocks => return "of pipeline, can sleep".to_owned(),
         Role::Pipeline => return "of pipeline, never waits".to_owned(),
+        Role::Checkpoints => return "of checkpoint, can sleep".to_owned(),
         Role::Queue => {}
     }
     let producers = if can.many_producers {
@@ -71,6 +72,9 @@ Workloads:
               among-idle, two-threads, ask, spawn-stop, memory
   pipeline    what a record costs that flows through operators into a sum:
               chained, hop, keyed-1, keyed-2, keyed-letters, flights
+  checkpoint  what checkpoints cost a job, and how long they and restores take:
+              every-1s, every-100ms, fewer-keys, sync, pause, empty, restore,
+              restart
   diff        compare the results of two runs
 
 Modes:

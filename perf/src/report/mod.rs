@@ -1,5 +1,6 @@
 //! What a run found, and how it is told.
 
+mod course;
 mod cpus;
 pub mod csv;
 pub mod diff;
@@ -19,4 +20,5 @@ pub(crate) mod sample;
 pub mod table;
 pub mod title;
 
+pub use course::{Checkpointed, Course, Stretch};
 pub use model::{Ratio, Report, RoundFacts, Series, Settings};

@@ -3,6 +3,7 @@
 use crate::case::{Arrivals, Case};
 use crate::machine::Machine;
 use crate::recorder::Recorder;
+use crate::report::Course;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -48,8 +49,8 @@ pub struct Series {
     /// How long a round was to last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_time_ms: Option<f64>,
-    /// Which percentile of a round's times its figure is, where it is one: `p99`, or a lower one
-    /// where a round had too few samples for that. It is the same for all subjects of a case.
+    /// Which percentile of a round's times its figure is, where it is one: `p99`, of pauses `p99.9`, or
+    /// a lower one where a round had too few samples for that. It is the same for all subjects of a case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<String>,
     /// Each round's figure, in order.
@@ -88,6 +89,9 @@ pub struct Series {
     /// Letters that were to be posted and were not, for it had taken too long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsent: Option<u64>,
+    /// How each round went, in order, where that is told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub courses: Vec<Course>,
     /// All times, over all rounds.
     #[serde(skip)]
     pub recorder: Option<Recorder>,
@@ -169,7 +173,7 @@ pub(crate) const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
 
 /// Percentiles that can be the figure of a round, the best first. The last one needs no number of
 /// samples.
-const FIGURES: [f64; 3] = [99.0, 90.0, 50.0];
+const FIGURES: [f64; 4] = [99.9, 99.0, 90.0, 50.0];
 
 /// What can be the figure of a round of these times: the value of each of the percentiles that
 /// has enough samples above it.
@@ -184,12 +188,15 @@ impl Figures {
         }))
     }
 
-    /// The best that all of these rounds have: its name and, given a round, its value.
+    /// The best that all of these rounds have, none above `most`: its name and, given a round, its
+    /// value.
     pub(crate) fn best<'a>(
         rounds: impl Iterator<Item = &'a Self> + Clone,
+        most: f64,
     ) -> (String, impl Fn(&Self) -> f64) {
         let has_all = |index: &usize| rounds.clone().all(|round| round.0[*index].is_some());
-        let index = (0..FIGURES.len()).find(has_all);
+        let from = FIGURES.partition_point(|&percent| percent > most);
+        let index = (from..FIGURES.len()).find(has_all);
         let index = index.unwrap_or(FIGURES.len() - 1);
         let value = move |round: &Self| round.0[index].unwrap_or(0) as f64;
         (format!("p{}", FIGURES[index]), value)

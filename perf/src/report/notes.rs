@@ -1,10 +1,11 @@
 //! What a reader must know to judge a table, below it; each only where it applies.
 
-use super::Series;
+use super::course;
 use super::layout::{Look, Styles, TOGETHER};
 use super::number::{UNKNOWN, figure, time, times};
 use super::title::thousands;
-use crate::case::{Part, Time};
+use super::{Checkpointed, Course, Series};
+use crate::case::{Case, Part, Time, Workload};
 
 /// The pseudo subject that is no queue: the machine alone.
 pub(crate) const MACHINE: &str = "machine";
@@ -17,9 +18,12 @@ pub(crate) fn notes(table: &str, series: &[Series], left_out: &[String], styles:
         spread(series),
         unknown(table),
         machine(series),
+        checkpoints(series),
+        restored(series),
         joined(left_out.iter().cloned()).map(|list| format!("left out: {list}")),
     ];
     let warned = [
+        no_checkpoint(series),
         moved(series),
         too_slow(series),
         over_range(series),
@@ -40,7 +44,10 @@ pub(crate) fn notes(table: &str, series: &[Series], left_out: &[String], styles:
 
 /// The head of the column of ratios: what is divided by what.
 pub(crate) fn ratio_head(series: &[Series]) -> String {
+    let is_with_and_without = |series: &Series| series.case.workload == Workload::Checkpoint;
     match &references(series)[..] {
+        // Ours are both.
+        ["mailring-job"] if series.iter().all(is_with_and_without) => "job/it".to_owned(),
         all if all.iter().all(|name| name.starts_with("mailring-")) => "ours/it".to_owned(),
         [one] => format!("{}/it", super::layout::shortened(one, 12)),
         _ => "ref/it".to_owned(),
@@ -72,7 +79,7 @@ fn ratio(series: &[Series]) -> Option<String> {
     if names.is_empty() {
         return None;
     }
-    let rounds = match series[0].case.is_open_loop() {
+    let rounds = match series[0].case.tells_tail() {
         true => format!("{} of each round", series[0].round_figure()),
         false => "round by round".to_owned(),
     };
@@ -114,7 +121,7 @@ pub(crate) fn sorted<'a>(series: impl IntoIterator<Item = &'a Series>) -> Vec<&'
 /// How far the rounds' percentiles of a latency are apart, for which the table has no room.
 fn spread(series: &[Series]) -> Option<String> {
     let of = sorted(series).into_iter().filter(|series| {
-        series.case.is_open_loop()
+        series.case.tells_tail()
             && series.case.time != Some(Time::Service)
             && series.rounds.len() > 1
     });
@@ -123,7 +130,9 @@ fn spread(series: &[Series]) -> Option<String> {
         format!("{} {range}", label(series))
     }))?;
     Some(match series.first()?.round_figure() {
-        "p99" => format!("p99 is the median of the rounds, which had: {list}"),
+        figure @ ("p99" | "p99.9") => {
+            format!("{figure} is the median of the rounds, which had: {list}")
+        }
         lower => format!("the rounds had {lower} of: {list}"),
     })
 }
@@ -133,10 +142,19 @@ fn few(series: &[Series]) -> Option<String> {
     let first = series.first()?;
     let figure = first.round_figure();
     let by_median = first.case.part == Some(Part::Parked);
-    let is_few = first.case.is_open_loop() && !by_median && figure != "p99";
+    let best = best_figure(&first.case);
+    let is_few = first.case.tells_tail() && !by_median && figure != best;
     is_few.then(|| {
-        format!("too few samples a round for a p99: rows are sorted and compared by {figure}")
+        format!("too few samples a round for a {best}: rows are sorted and compared by {figure}")
     })
+}
+
+/// The figure of a round with samples enough, where it is a percentile.
+pub(crate) fn best_figure(case: &Case) -> &'static str {
+    match case.part {
+        Some(Part::Pause) => "p99.9",
+        _ => "p99",
+    }
 }
 
 fn unknown(table: &str) -> Option<String> {
@@ -145,12 +163,71 @@ fn unknown(table: &str) -> Option<String> {
 }
 
 fn machine(series: &[Series]) -> Option<String> {
-    let is_floor = |series: &Series| series.subject == MACHINE && series.case.is_open_loop();
+    let is_floor = |series: &Series| series.subject == MACHINE && series.case.tells_tail();
     series.iter().any(is_floor).then(|| {
         format!(
             "{MACHINE}: how late a thread is that only looks at the clock; no queue can do better"
         )
     })
+}
+
+/// How many checkpoints there were in a round, how long they took and how large they were.
+fn checkpoints(series: &[Series]) -> Option<String> {
+    let told = series.iter().filter_map(|series| {
+        let courses = &series.courses;
+        let spread = |of: fn(&Checkpointed) -> f64| course::of_checkpoints(courses, of);
+        let (least, middle, most) = spread(|checkpoint| checkpoint.duration_ms * 1e6)?;
+        let (_, sync, _) = spread(|checkpoint| checkpoint.sync_ms * 1e6)?;
+        let (_, bytes, _) = spread(|checkpoint| checkpoint.state_bytes as f64)?;
+        let all: usize = courses.iter().map(|course| course.checkpoints.len()).sum();
+        let text = format!(
+            "{} in {}, each in {} (median {}), {} of it sync, {} MB",
+            thousands(all as u64),
+            rounds(courses.len()),
+            times(least, most),
+            time(middle),
+            time(sync),
+            figure(bytes / 1e6),
+        );
+        Some(text)
+    });
+    joined(told).map(|list| format!("checkpoints: {list}"))
+}
+
+fn rounds(count: usize) -> String {
+    match count {
+        1 => "1 round".to_owned(),
+        count => format!("{count} rounds"),
+    }
+}
+
+/// That there was no checkpoint of which to tell what it costs.
+fn no_checkpoint(series: &[Series]) -> Option<String> {
+    let has_some = |course: &Course| !course.checkpoints.is_empty();
+    let mut courses = series.iter().flat_map(|series| &series.courses);
+    let first = series.first()?.case.part?;
+    let is_missed = first.is_with_and_without() && !courses.any(has_some);
+    is_missed.then(|| {
+        let count = series.first().map_or(0, |series| series.rounds.len());
+        format!(
+            "no checkpoint was completed in {}: too short",
+            rounds(count)
+        )
+    })
+}
+
+/// How long it took to restore all state.
+fn restored(series: &[Series]) -> Option<String> {
+    let is_restore = |series: &&Series| series.case.part == Some(Part::Restore);
+    let told = series.iter().filter(is_restore).filter_map(|series| {
+        let recorder = series.recorder.as_ref()?;
+        let (median, count) = (recorder.median() as f64, thousands(recorder.count()));
+        Some(format!("{} (median of {count})", time(median)))
+    });
+    let list = joined(told)?;
+    Some(format!(
+        "M/s is MB/s of stored state; all of it, from bytes to an opened operator, took {list}"
+    ))
 }
 
 fn moved(series: &[Series]) -> Option<String> {

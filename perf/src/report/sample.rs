@@ -46,6 +46,7 @@ pub(crate) fn series(case: &Case, subject: &str, rounds: &[f64]) -> Series {
         negative: None,
         achieved_per_s: None,
         unsent: None,
+        courses: Vec::new(),
         recorder: None,
     };
     series.sum_up();

@@ -4,7 +4,7 @@ use super::layout::Look;
 use super::notes::{MACHINE, label, notes, ratio_head, sorted};
 use super::number::{NOTHING, UNKNOWN, figure, time};
 use super::{Report, Series, cpus, title};
-use crate::case::{Case, Part, Time, Workload};
+use crate::case::{Case, Time, Workload};
 
 pub use super::layout::{Styles, WIDTH};
 
@@ -19,6 +19,7 @@ pub fn table(series: &[Series], left_out: &[String], styles: Styles) -> String {
             heading
                 + &match first.case.workload {
                     _ if first.case.is_open_loop() => latencies(series, styles),
+                    _ if first.case.tells_tail() => tails(series, styles),
                     _ if first.case.times_each() => round_trips(series, styles),
                     Workload::Cores => cpus::pairs(series, styles),
                     Workload::Hiccup => cpus::pauses(series, styles),
@@ -69,8 +70,8 @@ pub(crate) fn heading(case: &Case) -> String {
     let unit = match case.workload {
         // Each figure has its own.
         _ if case.is_open_loop() => "response time",
-        _ if case.part == Some(Part::SpawnStop) => "life of a task",
-        _ if case.times_each() => "round trip",
+        _ if case.tells_tail() => "time between two records",
+        _ if case.times_each() => case.each(),
         Workload::Hiccup => return title::of(case),
         _ => case.unit(),
     };
@@ -160,15 +161,36 @@ fn latencies(series: &[Series], styles: Styles) -> String {
     styles.table(&header, &rows)
 }
 
-/// The median of the rounds' 99th percentiles, by which rows are sorted and compared: a bad round
+/// Times between records.
+fn tails(series: &[Series], styles: Styles) -> String {
+    let head = ratio_head(series);
+    let header = ["subject", "p50", "p99", "p99.9", "p99.99", "max", &head];
+    let rows: Vec<_> = sorted(series)
+        .into_iter()
+        .map(|row| {
+            let told = |name| middle(row, name);
+            let mut cells = vec![label(row)];
+            cells.extend(["50", "99", "99.9", "99.99", "max"].map(told));
+            cells.push(ratio(row));
+            (look(row), cells)
+        })
+        .collect();
+    styles.table(&header, &rows)
+}
+
+/// The median of the rounds' percentiles, by which rows are sorted and compared: a bad round
 /// of one subject is not its tail. Where the rounds have none, that of all of them together.
-fn middle_p99(series: &Series) -> String {
-    percentile(series, "99", |all| {
-        time(match series.round_figure() {
-            "p99" => series.median,
+fn middle(series: &Series, name: &str) -> String {
+    percentile(series, name, |all| {
+        time(match series.round_figure().strip_prefix('p') {
+            Some(figure) if figure == name => series.median,
             _ => all,
         })
     })
+}
+
+fn middle_p99(series: &Series) -> String {
+    middle(series, "99")
 }
 
 fn look(series: &Series) -> Look {

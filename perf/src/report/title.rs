@@ -41,12 +41,15 @@ pub fn of(case: &Case) -> String {
         Workload::Idle => write!(title, ": a consumer that waits and gets nothing"),
         Workload::Hiccup => write!(title, ": how late a thread is that only looks at the clock"),
         Workload::Cores => write!(title, ": round trips of a cache line"),
-        Workload::Mail | Workload::Loop | Workload::Wake | Workload::Tasks | Workload::Pipeline => {
-            match case.part {
-                Some(part) => write!(title, ": {}", owner(case, part)),
-                None => Ok(()),
-            }
-        }
+        Workload::Mail
+        | Workload::Loop
+        | Workload::Wake
+        | Workload::Tasks
+        | Workload::Pipeline
+        | Workload::Checkpoint => match case.part {
+            Some(part) => write!(title, ": {}", owner(case, part)),
+            None => Ok(()),
+        },
     };
     title
 }
@@ -56,7 +59,7 @@ pub fn of(case: &Case) -> String {
 pub fn waiting(case: &Case) -> Option<&'static str> {
     match (case.workload, case.mode) {
         (Workload::Hiccup | Workload::Cores | Workload::Mail | Workload::Loop, _)
-        | (Workload::Wake | Workload::Tasks | Workload::Pipeline, _) => None,
+        | (Workload::Wake | Workload::Tasks | Workload::Pipeline | Workload::Checkpoint, _) => None,
         (Workload::Rtt | Workload::Latency, Mode::AsShipped) => Some("all blocking"),
         (Workload::Rtt | Workload::Latency, Mode::SameWaiting) => Some("all spinning"),
         (_, Mode::AsShipped) => Some("as shipped"),
@@ -87,7 +90,7 @@ pub fn thousands(number: u64) -> String {
     text
 }
 
-/// What is measured of an owner, of tasks or of a pipeline.
+/// What is measured of an owner, of tasks, of a pipeline or of checkpoints.
 fn owner(case: &Case, part: Part) -> String {
     let rate = thousands(case.rate_per_s.unwrap_or_default());
     let capacity = case.capacity;
@@ -122,6 +125,19 @@ fn owner(case: &Case, part: Part) -> String {
         Part::KeyedTwo => format!("sums by key, 2 tasks, {}", keys(case)),
         Part::KeyedLetters => format!("sums by key, 2 tasks, {rate} letters/s"),
         Part::Flights => "a year of flights, windows of 1 hour by origin".to_owned(),
+        Part::EverySecond | Part::EveryTenth | Part::FewerKeys => {
+            format!(
+                "sums by key, {}, {}, {}",
+                tasks(case),
+                keys(case),
+                every(case)
+            )
+        }
+        Part::Sync => format!("sync part of snapshots, {}", keys(case)),
+        Part::Pause => format!("10 ms after a snapshot, {}, {}", keys(case), every(case)),
+        Part::Empty => "asked for to complete, 4 tasks without state".to_owned(),
+        Part::Restore => format!("bytes to an opened operator, {}", keys(case)),
+        Part::Restart => format!("start of a job to its first result, {}", keys(case)),
     }
 }
 
@@ -129,6 +145,21 @@ fn keys(case: &Case) -> String {
     match case.keys {
         Some(keys) => format!("{} keys", thousands(keys as u64)),
         None => "keys".to_owned(),
+    }
+}
+
+fn every(case: &Case) -> String {
+    match case.checkpoint_ms {
+        Some(ms) if ms % 1_000 == 0 => format!("every {} s", ms / 1_000),
+        Some(ms) => format!("every {ms} ms"),
+        None => "by hand".to_owned(),
+    }
+}
+
+fn tasks(case: &Case) -> String {
+    match case.producers {
+        1 => "1 task".to_owned(),
+        tasks => format!("{tasks} tasks"),
     }
 }
 
@@ -200,6 +231,7 @@ mod tests {
                 rate_per_s: Some(1_000),
                 idle_tasks: Some(10_000),
                 keys: Some(1_024),
+                checkpoint_ms: Some(1_000),
                 ..Case::plain(workload, Mode::AsShipped)
             })
         };
@@ -233,6 +265,14 @@ mod tests {
                 "pipeline: one hop between two tasks, capacity 1024",
                 "pipeline: sums by key, 2 tasks, 1,024 keys",
                 "pipeline: sums by key, 2 tasks, 1,000 letters/s",
+            ]
+        );
+        let titles = [Part::EverySecond, Part::Pause].map(|part| of(part, Workload::Checkpoint));
+        assert_eq!(
+            titles,
+            [
+                "checkpoint: sums by key, 2 tasks, 1,024 keys, every 1 s",
+                "checkpoint: 10 ms after a snapshot, 1,024 keys, every 1 s",
             ]
         );
     }

@@ -36,6 +36,7 @@ impl<'a> Collector<'a> {
             let series = &mut self.series[index];
             series.rounds.push(reading.value);
             series.round_facts.push(facts);
+            series.courses.extend(reading.course);
             if let Some(achieved) = reading.achieved_per_s {
                 let least = series.achieved_per_s.unwrap_or(f64::INFINITY);
                 series.achieved_per_s = Some(least.min(achieved));
@@ -54,8 +55,9 @@ impl<'a> Collector<'a> {
         match self.case.workload {
             // It is the way that matters, not what else the machine does.
             _ if self.case.part == Some(Part::Parked) => self.name_figure("p50"),
-            _ if self.case.is_open_loop() => self.choose_figure(),
-            Workload::Hiccup => self.choose_figure(),
+            _ if self.case.part == Some(Part::Pause) => self.choose_figure(99.9),
+            _ if self.case.is_open_loop() => self.choose_figure(99.0),
+            Workload::Hiccup => self.choose_figure(99.0),
             _ => {}
         }
         for series in &mut self.series {
@@ -70,10 +72,10 @@ impl<'a> Collector<'a> {
         self.series
     }
 
-    /// Makes the rounds' figures the best that each round of each subject has: none of the others
-    /// could be compared.
-    fn choose_figure(&mut self) {
-        let (name, value) = Figures::best(self.figures.iter().flatten());
+    /// Makes the rounds' figures the best that each round of each subject has, none above `most`: none
+    /// of the others could be compared.
+    fn choose_figure(&mut self, most: f64) {
+        let (name, value) = Figures::best(self.figures.iter().flatten(), most);
         for (series, figures) in self.series.iter_mut().zip(&self.figures) {
             if figures.len() == series.rounds.len() {
                 series.rounds = figures.iter().map(&value).collect();
@@ -121,6 +123,7 @@ impl<'a> Collector<'a> {
                 negative: None,
                 achieved_per_s: None,
                 unsent: None,
+                courses: Vec::new(),
                 recorder: None,
             });
             self.series.len() - 1

@@ -32,12 +32,22 @@ enum GivenIn {
 impl GivenIn {
     fn of(case: &Case) -> Self {
         match case.workload {
-            _ if case.is_open_loop() => Self::Time,
+            _ if case.tells_tail() => Self::Time,
             Workload::Hiccup | Workload::Idle => Self::Time,
             Workload::Cores => Self::Trips,
-            _ if case.times_each() => Self::Trips,
             // There are as many as the case says.
             _ if case.part == Some(Part::Memory) => Self::Time,
+            _ if case.workload == Workload::Checkpoint => Self::of_checkpoint(case.part),
+            _ if case.times_each() => Self::Trips,
+            _ => Self::Letters,
+        }
+    }
+
+    fn of_checkpoint(part: Option<Part>) -> Self {
+        match part {
+            Some(Part::Empty) => Self::Trips,
+            // A snapshot or a restore is as long as its state is large.
+            Some(Part::Sync | Part::Restore | Part::Restart) => Self::Time,
             _ => Self::Letters,
         }
     }
@@ -49,6 +59,8 @@ const FIRST: f64 = 4_000.0;
 const FIRST_QUEUES: f64 = 4.0;
 /// Records of it: so many that starting the tasks is not most of their time.
 const FIRST_RECORDS: f64 = 50_000.0;
+/// How often each key is in it: what its first record costs is not most of their time.
+const FIRST_ROWS: f64 = 4.0;
 /// Round trips of it, where they take no longer than a round.
 const FIRST_TRIPS: f64 = 200.0;
 /// Bounds of what a round is given: with fewer, a median says little.
@@ -67,6 +79,9 @@ impl Pace {
             ns_each: 1_000.0,
             first: match case.workload {
                 Workload::Pipeline => FIRST_RECORDS,
+                Workload::Checkpoint => {
+                    FIRST_RECORDS.max(FIRST_ROWS * case.keys.unwrap_or(0) as f64)
+                }
                 _ => FIRST.max(FIRST_QUEUES * case.capacity as f64),
             },
             chosen: None,
@@ -236,7 +251,15 @@ mod tests {
         assert_eq!(given(Workload::Mail, Part::Parked), time);
         assert_eq!(given(Workload::Wake, Part::Parked), time);
         assert_eq!(given(Workload::Tasks, Part::OneThread), count);
+        assert_eq!(
+            given(Workload::Checkpoint, Part::EverySecond),
+            Effort::Count(50_000)
+        );
+        assert_eq!(given(Workload::Checkpoint, Part::Pause), time);
+        assert_eq!(given(Workload::Checkpoint, Part::Restart), time);
         let trips = Effort::Count(200);
+        // A checkpoint takes as long as a first look at most says, until one was timed.
+        assert_eq!(given(Workload::Checkpoint, Part::Empty), trips);
         assert_eq!(given(Workload::Tasks, Part::TwoThreads), trips);
     }
 }

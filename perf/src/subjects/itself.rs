@@ -34,7 +34,7 @@ impl Measured for Machine {
     fn fits(&self, case: &Case) -> Result<(), Unfit> {
         match case.workload {
             Workload::Hiccup | Workload::Cores => Ok(()),
-            _ if case.is_open_loop() => Ok(()),
+            _ if case.tells_tail() => Ok(()),
             _ => Err(Unfit::NoQueue),
         }
     }
@@ -52,13 +52,13 @@ impl Measured for Machine {
                 Ok(readings.collect())
             }
             // On the CPUs of the case's threads: how late a letter would be by the machine alone.
-            (_, Effort::Time(duration)) if case.is_open_loop() => {
+            (_, Effort::Time(duration)) if case.tells_tail() => {
                 let used = &cpus[..case.threads().min(cpus.len())];
                 let mut recorders = hiccup::run(site, used, duration)?.into_iter();
                 let mut all = recorders.next().expect("a run has a CPU");
                 recorders.for_each(|recorder| all.add(&recorder));
                 Ok(vec![Reading {
-                    time: Some(Time::Response),
+                    time: case.is_open_loop().then_some(Time::Response),
                     ..Reading::of_times(case, all)
                 }])
             }

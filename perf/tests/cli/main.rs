@@ -1,10 +1,12 @@
 //! The command line as a person meets it: one clear line and exit code 2 for what cannot be, and
 //! results that another program can read.
 
+mod checkpoint;
 mod owners;
 mod pipeline;
 mod tasks;
 
+use checkpoint::LITTLE_CHECKPOINT;
 use owners::{LITTLE_LOOP, LITTLE_MAIL};
 use pipeline::LITTLE_PIPELINE;
 use tasks::{LITTLE_TASKS, LITTLE_WAKE};
@@ -329,7 +331,7 @@ fn all_files_are_written_and_read_again() {
     let mail = [&LITTLE_MAIL[..], &["--subjects=mailring-mail,tokio"]].concat();
     perf(&[&mail[..], &files].concat()).success();
     for (name, told) in [
-        ("a.csv", ",busy,,\n"),
+        ("a.csv", ",busy,,,\n"),
         ("a.hlog", "mail-parked-1000-mailring-mail-response"),
         ("a.html", "small mails to itself, one at a time"),
     ] {
@@ -393,9 +395,11 @@ fn the_lists_and_the_tables_fit_a_window_of_80_columns() {
         &LITTLE_WAKE,
         &LITTLE_TASKS,
         &LITTLE_PIPELINE,
+        &LITTLE_CHECKPOINT,
         &["wake", "--help"],
         &["tasks", "--help"],
         &["pipeline", "--help"],
+        &["checkpoint", "--help"],
         &["mail", "--help"],
         &["diff", &json, &json],
         &["--help"],

@@ -98,7 +98,7 @@ fn a_round_of_pipeline_is_as_long_as_it_is_to_be_and_all_files_tell_of_it() {
     let all = results(folder.path().join("a.json").as_path());
     assert!(all.iter().all(|one| one["round_time_ms"] == 5.0));
     for (file, told) in [
-        (csv, ",keyed-1,,1024\n"),
+        (csv, ",keyed-1,,1024,\n"),
         (html, "sums by key, 1 task, 1,024 keys"),
     ] {
         let text = std::fs::read_to_string(&file).expect("written");

@@ -65,21 +65,25 @@ pub(crate) fn keyed(
     effort: Effort,
     run: impl FnOnce(Keyed) -> Result<Ran<Totals>, NoThread>,
 ) -> Result<Vec<Reading>, RoundError> {
-    let records = counted(effort)?;
     let keyed = Keyed {
-        records,
+        records: counted(effort)?,
         keys: case.keys.ok_or(Unfit::NoOwner)?,
         tasks: match case.part {
             Some(Part::KeyedOne) => 1,
             _ => 2,
         },
     };
-    reading(
-        site,
-        records,
-        &Totals::right(records, keyed.keys),
-        run(keyed)?,
-    )
+    reading_of_keyed(site, keyed, run(keyed)?)
+}
+
+/// What sums by key took for a record, if they are right.
+pub(super) fn reading_of_keyed(
+    site: &Site,
+    asked: Keyed,
+    ran: Ran<Totals>,
+) -> Result<Vec<Reading>, RoundError> {
+    let right = Totals::right(asked.records, asked.keys);
+    reading(site, asked.records, &right, ran)
 }
 
 /// What `run` takes for a record of so many flights that are counted in windows.
@@ -92,7 +96,7 @@ pub(crate) fn flights(
     reading(site, records, &Windows::right(records), run(records)?)
 }
 
-fn counted(effort: Effort) -> Result<u64, Unfit> {
+pub(super) fn counted(effort: Effort) -> Result<u64, Unfit> {
     match effort {
         Effort::Count(records) => Ok(records),
         Effort::Time(_) => Err(Unfit::NoOwner),
@@ -124,15 +128,25 @@ impl Outcome for Windows {
     }
 }
 
+fn check<T: Outcome>(found: &T, right: &T) -> Result<(), Wrong> {
+    match found.differs_from(right) {
+        Some((found, right)) => Err(Wrong { found, right }),
+        None => Ok(()),
+    }
+}
+
+/// Whether sums by key are those of so many numbers from 0 on.
+pub(super) fn check_sums(found: &Totals, records: u64, keys: usize) -> Result<(), Wrong> {
+    check(found, &Totals::right(records, keys))
+}
+
 fn reading<T: Outcome>(
     site: &Site,
     records: u64,
     right: &T,
     ran: Ran<T>,
 ) -> Result<Vec<Reading>, RoundError> {
-    if let Some((found, right)) = ran.result.differs_from(right) {
-        return Err(Wrong { found, right }.into());
-    }
+    check(&ran.result, right)?;
     let each = site.clock.ns(ran.time) as f64 / records.max(1) as f64;
     Ok(vec![Reading::of(each)])
 }

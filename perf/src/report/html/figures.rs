@@ -93,9 +93,16 @@ fn reading(series: &[&Series]) -> Markup {
 
 fn round_figure(series: &Series) -> String {
     let words = match series.case.workload {
-        _ if series.case.is_open_loop() => return percentile_of(series),
+        _ if series.case.tells_tail() => return percentile_of(series),
         Workload::Throughput => "its time divided by its letters",
         _ if series.case.part == Some(Part::SpawnStop) => "the median of its tasks' lives",
+        Workload::Checkpoint => match series.case.part {
+            Some(Part::Sync) => "the median of its snapshots' sync parts",
+            Some(Part::Empty) => "the median of its checkpoints",
+            Some(Part::Restart) => "the time of its start",
+            Some(Part::Restore) => "its median restore divided by the bytes restored",
+            _ => "its time divided by its records",
+        },
         _ if series.case.times_each() => "the median of its round trips",
         Workload::Rtt | Workload::Cores => "the median of its round trips",
         Workload::Latency | Workload::Hiccup => return percentile_of(series),
@@ -114,6 +121,10 @@ fn round_figure(series: &Series) -> String {
 
 fn percentile_of(series: &Series) -> String {
     match series.round_figure() {
+        "p99.9" => "the 99.9th percentile of its times".to_owned(),
+        lower if series.case.part == Some(Part::Pause) => {
+            format!("{lower} of its times, which are too few for a p99.9")
+        }
         "p99" => "the 99th percentile of its times".to_owned(),
         _ if series.case.part == Some(Part::Parked) => "the median of its times".to_owned(),
         lower => format!("{lower} of its times, which are too few for a p99"),

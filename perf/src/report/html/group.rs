@@ -87,6 +87,11 @@ impl<'a> Chart<'a> {
         }
     }
 
+    /// Whether it is known how some round of it went.
+    pub(super) fn has_courses(&self) -> bool {
+        self.series.iter().any(|series| !series.courses.is_empty())
+    }
+
     /// Its series, those that take less first, and the machine alone at the end.
     pub(super) fn sorted(&self) -> Vec<&'a Series> {
         sorted(self.series.iter().copied())

@@ -106,6 +106,11 @@ impl Look {
     pub(super) fn ink(self) -> Ink {
         Ink::Subject(self.place)
     }
+
+    /// In the same colour, with another mark.
+    pub(super) fn styled(self, (rank, mark): (Rank, Mark)) -> Self {
+        Self { rank, mark, ..self }
+    }
 }
 
 type Hue = (&'static str, &'static str);

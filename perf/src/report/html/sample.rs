@@ -2,7 +2,7 @@
 
 use crate::case::{Arrivals, Case, Mode, Part, Time, Workload};
 use crate::report::notes::MACHINE;
-use crate::report::{Report, Series, sample};
+use crate::report::{Checkpointed, Course, Report, Series, Stretch, sample};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, LogNormal};
@@ -46,6 +46,7 @@ pub(super) fn whole() -> &'static Report {
         maker.round_trips();
         maker.latency();
         maker.owners();
+        maker.checkpoints();
         maker.idle();
         maker.cpus();
         let mut report = sample::report(maker.results);
@@ -187,6 +188,57 @@ impl Maker {
                 self.results.push(series);
             }
         }
+    }
+
+    fn checkpoints(&mut self) {
+        for part in Part::CHECKPOINT {
+            let case = Case {
+                part: Some(part),
+                producers: 2,
+                keys: part.has_keys().then_some(1 << 20),
+                checkpoint_ms: part.is_with_and_without().then_some(100),
+                ..Case::plain(Workload::Checkpoint, Mode::AsShipped)
+            };
+            let with = if case.tells_tail() || case.times_each() {
+                self.timed(&case, "mailring-checkpoints", 90_000.0, 0.3)
+            } else {
+                self.series(&case, "mailring-checkpoints", 62.0)
+            };
+            if !part.is_with_and_without() {
+                self.results.push(with);
+                continue;
+            }
+            let mut without = self.series(&case, "mailring-job", 59.0);
+            let mut with = with.with_ratio("mailring-job", &[0.94, 0.96, 0.95]);
+            without.courses = (0..ROUNDS).map(|_| self.course(false)).collect();
+            with.courses = (0..ROUNDS).map(|_| self.course(true)).collect();
+            self.results.extend([without, with]);
+        }
+    }
+
+    /// The course of five seconds.
+    fn course(&mut self, has_checkpoints: bool) -> Course {
+        let jitter = LogNormal::new(0.0, 0.04).expect("a finite width");
+        let mut course = Course::default();
+        for index in 0..50 {
+            let from_ms = f64::from(index) * 100.0;
+            course.records.push(Stretch {
+                from_ms,
+                to_ms: from_ms + 100.0,
+                records: (1.6e6 * jitter.sample(&mut self.random)) as u64,
+            });
+            if has_checkpoints && index > 0 {
+                let duration_ms = 45.0 * jitter.sample(&mut self.random);
+                course.checkpoints.push(Checkpointed {
+                    begun_ms: from_ms,
+                    duration_ms,
+                    sync_ms: 0.12 * jitter.sample(&mut self.random),
+                    async_ms: duration_ms * 0.6,
+                    state_bytes: 9_400_000,
+                });
+            }
+        }
+        course
     }
 
     fn idle(&mut self) {

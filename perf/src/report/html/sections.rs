@@ -1,19 +1,20 @@
 //! One section for each workload: its charts, what makes them doubtful, and their figures.
 
 use super::charts::curves::{Axes, Curves};
-use super::charts::{bars, curves, swatch};
+use super::charts::{bars, course, curves, swatch};
 use super::figures;
 use super::flags;
 use super::group::{Chart, Group, groups};
 use super::heat;
-use super::palette::Palette;
+use super::palette::{Look, Palette};
 use crate::case::Workload;
-use crate::report::Report;
+use crate::report::course::of_median_round;
 use crate::report::notes::label;
+use crate::report::{Course, Report};
 use maud::{Markup, html};
 
 /// The workloads in the order in which a page has them.
-pub(super) const ORDER: [Workload; 11] = [
+pub(super) const ORDER: [Workload; 12] = [
     Workload::Throughput,
     Workload::Rtt,
     Workload::Latency,
@@ -22,6 +23,7 @@ pub(super) const ORDER: [Workload; 11] = [
     Workload::Wake,
     Workload::Tasks,
     Workload::Pipeline,
+    Workload::Checkpoint,
     Workload::Idle,
     Workload::Hiccup,
     Workload::Cores,
@@ -41,6 +43,7 @@ pub(super) fn heading(workload: Workload) -> &'static str {
         Workload::Wake => "Wake-ups",
         Workload::Tasks => "Tasks",
         Workload::Pipeline => "Pipelines",
+        Workload::Checkpoint => "Checkpoints",
     }
 }
 
@@ -100,6 +103,14 @@ fn reading(workload: Workload) -> &'static str {
              task to task, by key, in windows of event time. Shorter is better. A bar, or a dot on a \
              log axis, is the median round; its whisker goes from the smallest round to the largest."
         }
+        Workload::Checkpoint => {
+            "What a record costs a job while checkpoints are taken, beside the same job without; how long \
+             checkpoints, their sync parts and restores take. Shorter is better. A bar, or a dot on a log \
+             axis, is the median round; its whisker goes from the smallest round to the largest. Over \
+             time it is the median round alone. A curve tells how long so many percent take at most; of \
+             pauses, the dashed line is the machine: how late a thread is that only looks at the clock, as \
+             far as that is not below all curves."
+        }
     }
 }
 
@@ -140,9 +151,7 @@ fn charts(group: &Group<'_>, workload: Workload, palette: &Palette) -> Markup {
     let all = &group.charts;
     let first = all.first().and_then(|chart| chart.series.first());
     match workload {
-        _ if first.is_some_and(|series| series.case.is_open_loop()) => {
-            all_curves(all, true, palette)
-        }
+        _ if first.is_some_and(|series| series.case.tells_tail()) => all_curves(all, true, palette),
         _ if first.is_some_and(|series| series.case.times_each()) => html! {
             (all_bars(all, false, palette))
             (all_curves(all, true, palette))
@@ -151,7 +160,53 @@ fn charts(group: &Group<'_>, workload: Workload, palette: &Palette) -> Markup {
         Workload::Cores => html! {
             @for chart in all { (heat::table(chart)) (flags::list(&chart.series)) }
         },
+        _ if all.iter().any(Chart::has_courses) => html! {
+            (all_bars(all, true, palette))
+            @for chart in all { (over_time(chart, palette)) }
+        },
         _ => all_bars(all, true, palette),
+    }
+}
+
+/// The median round of each over time.
+fn over_time(chart: &Chart<'_>, palette: &Palette) -> Markup {
+    let courses: Vec<_> = chart
+        .series
+        .iter()
+        .filter_map(|series| {
+            let course = of_median_round(&series.courses, &series.rounds)?;
+            Some((label(series), (palette.look(&label(series)), course)))
+        })
+        .collect();
+    let looks: Vec<_> = courses.iter().map(|(_, course)| *course).collect();
+    let is_taken = |(_, course): &&(Look, &Course)| !course.checkpoints.is_empty();
+    let taken: Vec<_> = looks.iter().filter(is_taken).copied().collect();
+    html! {
+        div.charts {
+            figure {
+                figcaption { "throughput over time" }
+                (keys(courses.iter().map(|(name, (look, _))| (name.as_str(), *look))))
+                (course::throughput(&looks, &format!("throughput over time, {}", chart.title)))
+                p.small { "Grey: a checkpoint is on its way. Each step is about 100 ms." }
+            }
+            @if !taken.is_empty() {
+                figure {
+                    figcaption { "checkpoints over time" }
+                    (keys(course::TOLD.iter().map(|(name, style, _)| (*name, taken[0].0.styled(*style)))))
+                    (course::checkpoints(&taken, &format!("checkpoints over time, {}", chart.title)))
+                    p.small { "Of tasks, the one for which it was longest." }
+                }
+            }
+        }
+    }
+}
+
+/// What looks how in a chart.
+fn keys<'a>(keys: impl Iterator<Item = (&'a str, Look)>) -> Markup {
+    html! {
+        p.legend {
+            @for (name, look) in keys { span { (swatch(look)) " " (name) } }
+        }
     }
 }
 

@@ -84,7 +84,7 @@ impl<S: Owner> Measured for Of<S> {
         match workload {
             Workload::Loop => "mailring-mail",
             Workload::Wake | Workload::Tasks => "mailring-task",
-            Workload::Pipeline => "mailring-job",
+            Workload::Pipeline | Workload::Checkpoint => "mailring-job",
             _ => S::REFERENCE,
         }
     }

@@ -8,6 +8,7 @@ use crate::pipeline::numbers::{Numbers, Totals, is_kept, key, mapped};
 use crate::registry::{Role, RoundError};
 use crate::subjects::owners::Owner;
 use crate::subjects::tasks::engine;
+pub(super) use checkpoints::MailringCheckpoints;
 use ends::{Home, Parts, Sums};
 use letters::Letters;
 use mailring::job::{Job, JobError, JobHandle, RunError};
@@ -16,6 +17,7 @@ use mailring::stream::{
 };
 use mailring::task::BuildError;
 
+mod checkpoints;
 mod ends;
 mod letters;
 
@@ -183,8 +185,20 @@ impl Owner for MailringJob {
     const ABOUT: &'static str = "a job of our engine, a thread a core";
     const PACKAGE: &'static str = "mailring";
     const ROLE: Role = Role::Pipeline;
-    const WORKLOADS: &'static [Workload] = &[Workload::Pipeline];
-    const PARTS: &'static [Part] = &Part::PIPELINE;
+    const WORKLOADS: &'static [Workload] = &[Workload::Pipeline, Workload::Checkpoint];
+    const PARTS: &'static [Part] = &[
+        Part::Chained,
+        Part::Hop,
+        Part::KeyedOne,
+        Part::KeyedTwo,
+        Part::KeyedLetters,
+        Part::Flights,
+        // What those with checkpoints are compared to.
+        Part::EverySecond,
+        Part::EveryTenth,
+        Part::FewerKeys,
+        Part::Pause,
+    ];
 
     fn round(
         site: &Site,
@@ -205,6 +219,9 @@ impl Owner for MailringJob {
             Part::KeyedLetters => pipeline::keyed(site, case, effort, |asked| {
                 keyed_with_letters(site, case, asked, true)
             }),
+            _ if case.workload == Workload::Checkpoint => {
+                checkpoints::round_without(site, case, part, effort)
+            }
             _ => pipeline::keyed(site, case, effort, |asked| keyed(site, case, asked)),
         }
     }

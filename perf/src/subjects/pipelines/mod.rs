@@ -13,6 +13,7 @@ pub(super) fn with_all(registry: Registry) -> Registry {
     registry
         .with_measured(measured::<mailring::MailringJob>())
         .with_measured(measured::<mailring::NoLetters>())
+        .with_measured(measured::<mailring::MailringCheckpoints>())
         .with_measured(measured::<hand_loop::HandLoop>())
         .with_measured(measured::<crossbeam::Threads>())
         .with_measured(measured::<crossbeam::Batched>())

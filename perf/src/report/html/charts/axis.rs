@@ -43,7 +43,8 @@ impl Axis {
         }
     }
 
-    fn linear(values: &[f64], ticks_max: usize) -> Self {
+    /// A linear one from zero on.
+    pub(super) fn linear(values: &[f64], ticks_max: usize) -> Self {
         let high = sane(values).fold(0.0, f64::max);
         let high = if high > 0.0 { high } else { 1.0 };
         let step = nice_at_least(high / ticks_max as f64);

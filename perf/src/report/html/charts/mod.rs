@@ -3,6 +3,7 @@
 mod axis;
 pub(super) mod bars;
 mod canvas;
+pub(super) mod course;
 pub(super) mod curves;
 mod marks;
 mod quantiles;

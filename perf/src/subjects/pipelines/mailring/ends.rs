@@ -4,7 +4,8 @@ use crate::clock::{Clock, Ticks};
 use crate::measure::pipeline::Ran;
 use mailring::letter::{BoxError, Outcome};
 use mailring::stream::{
-    IterSource, Polled, Record, Setting, Sink, SinkFactory, Source, SourceFactory, Subtask,
+    CheckpointId, IterSource, OperatorSnapshot, Polled, Record, Setting, Sink, SinkFactory, Source,
+    SourceFactory, Subtask,
 };
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -105,7 +106,8 @@ where
 impl<T, I: Iterator> Source for Items<T, I> {
     type Out = I::Item;
 
-    fn open(&mut self, _: &Setting) -> Outcome {
+    fn open(&mut self, setting: &Setting) -> Outcome {
+        self.items.open(setting)?;
         // Who is at home waits for it.
         let _ = self.home.send(Sent::Began(self.clock.now()));
         Ok(())
@@ -123,6 +125,10 @@ impl<T, I: Iterator> Source for Items<T, I> {
         take: impl FnMut(Record<I::Item>) -> Result<bool, BoxError>,
     ) -> Result<Option<Polled<I::Item>>, BoxError> {
         self.items.poll_some(max, take)
+    }
+
+    fn snapshot(&mut self, id: CheckpointId) -> Result<OperatorSnapshot, BoxError> {
+        self.items.snapshot(id)
     }
 }
 
