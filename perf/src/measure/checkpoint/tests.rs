@@ -36,7 +36,7 @@ fn case(part: Part) -> Case {
 
 /// The sums of who is given numbers and reads `given` of them, `twice` some of them.
 fn sums(given: u64, twice: u64) -> Totals {
-    let mut sums = vec![0; KEYS];
+    let mut sums = [0; KEYS];
     let mut totals = Totals::new(KEYS);
     for record in Numbers::all(given).chain(Numbers::all(twice)) {
         let key = key(record, KEYS);

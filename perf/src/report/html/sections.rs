@@ -192,7 +192,7 @@ fn over_time(chart: &Chart<'_>, palette: &Palette) -> Markup {
             @if !taken.is_empty() {
                 figure {
                     figcaption { "checkpoints over time" }
-                    (keys(course::TOLD.iter().map(|(name, style, _)| (*name, taken[0].0.styled(*style)))))
+                    (keys(course::TOLD.iter().map(|told| (told.name, taken[0].0.styled(told.style)))))
                     (course::checkpoints(&taken, &format!("checkpoints over time, {}", chart.title)))
                     p.small { "Of tasks, the one for which it was longest." }
                 }

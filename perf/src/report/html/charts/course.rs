@@ -25,19 +25,31 @@ const MARKS_MAX: usize = 40;
 /// Some rounds of one case, each with its subject's look.
 pub(in super::super) type Courses<'a> = [(Look, &'a Course)];
 
-/// What is told of a checkpoint, the longest first: what it is, what it looks like, and how long it took
-/// in milliseconds.
-pub(in super::super) const TOLD: [(&str, Style, fn(&Checkpointed) -> f64); 3] = [
-    ("all of it", (Rank::Ours, Mark::Disc), |of| of.duration_ms),
-    ("async part of a task", (Rank::Peer, Mark::Ring), |of| {
-        of.async_ms
-    }),
-    ("sync part of a task", (Rank::Peer, Mark::Triangle), |of| {
-        of.sync_ms
-    }),
-];
+/// What is told of a checkpoint: what it is, what it looks like, and how long it took in milliseconds.
+pub(in super::super) struct Told {
+    pub(in super::super) name: &'static str,
+    pub(in super::super) style: (Rank, Mark),
+    of: fn(&Checkpointed) -> f64,
+}
 
-type Style = (Rank, Mark);
+/// The longest first.
+pub(in super::super) const TOLD: [Told; 3] = [
+    Told {
+        name: "all of it",
+        style: (Rank::Ours, Mark::Disc),
+        of: |checkpoint| checkpoint.duration_ms,
+    },
+    Told {
+        name: "async part of a task",
+        style: (Rank::Peer, Mark::Ring),
+        of: |checkpoint| checkpoint.async_ms,
+    },
+    Told {
+        name: "sync part of a task",
+        style: (Rank::Peer, Mark::Triangle),
+        of: |checkpoint| checkpoint.sync_ms,
+    },
+];
 
 const NS_TO_A_MS: f64 = 1e6;
 
@@ -94,7 +106,7 @@ pub(in super::super) fn throughput(courses: &Courses<'_>, title: &str) -> Markup
 pub(in super::super) fn checkpoints(courses: &Courses<'_>, title: &str) -> Markup {
     image(SIZE, Some(title), |area| {
         let all = || courses.iter().flat_map(|(_, course)| &course.checkpoints);
-        let times = TOLD.iter().flat_map(|(_, _, of)| all().map(of));
+        let times = TOLD.iter().flat_map(|told| all().map(told.of));
         let times: Vec<_> = times.map(|ms| ms * NS_TO_A_MS).collect();
         let time = Axis::fitting(&times, TICKS_MAX);
         let format = |&ns: &f64| numbers::tick(ns, "ns");
@@ -112,14 +124,19 @@ pub(in super::super) fn checkpoints(courses: &Courses<'_>, title: &str) -> Marku
             .x_desc("when it began, since the round did")
             .draw()?;
         for (look, course) in courses {
-            for ((_, style, of), width) in TOLD.into_iter().zip([2.2, 1.2, 1.2]) {
-                let look = look.styled(style);
-                let points = course
-                    .checkpoints
-                    .iter()
-                    .map(|checkpoint| (checkpoint.begun_ms / 1e3, of(checkpoint) * NS_TO_A_MS));
+            for told in &TOLD {
+                let look = look.styled(told.style);
+                let points = course.checkpoints.iter().map(|checkpoint| {
+                    (
+                        checkpoint.begun_ms / 1e3,
+                        (told.of)(checkpoint) * NS_TO_A_MS,
+                    )
+                });
                 let points: Vec<_> = points.collect();
-                let drawn = LineSeries::new(points.iter().copied(), line(look.ink(), width));
+                let drawn = LineSeries::new(
+                    points.iter().copied(),
+                    line(look.ink(), marks::thickness(look)),
+                );
                 chart.draw_series(drawn)?;
                 let few = points.len().div_ceil(MARKS_MAX).max(1);
                 for place in points.iter().step_by(few) {
