@@ -312,6 +312,7 @@ fn all_are_there_in_order() {
         "kameo-actor",
         "mailring-job",
         "mailring-no-letters",
+        "mailring-checkpoints",
         "hand-loop",
         "crossbeam-threads",
         "crossbeam-batched",
