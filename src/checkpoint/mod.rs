@@ -33,8 +33,8 @@ pub use message::{
     Acknowledge, Decline, Epoch, SubtaskCheckpointMetrics, ToCoordinator, ToSubtask,
 };
 pub use recovery::{
-    NonRestored, NonRestoredState, RestoreError, RestoreTarget, StateAssignment,
-    SubtaskAssignment, TargetVertex,
+    NonRestored, NonRestoredState, RestoreError, RestoreTarget, StateAssignment, SubtaskAssignment,
+    TargetVertex,
 };
 #[cfg(feature = "csv")]
 pub use sink::{CsvRows, exactly_once_csv};
