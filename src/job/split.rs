@@ -113,7 +113,13 @@ impl<P: Part> Stream<P> {
     }
 
     /// As it is, twice: a second stream of the same values, in a vertex of its own called `name`.
-    pub fn fork(self, name: &str) -> (Stream<impl Part<Out = P::Out>>, Stream<FromEdges<P::Out>>)
+    pub fn fork(
+        self,
+        name: &str,
+    ) -> (
+        Stream<impl Part<Out = P::Out> + use<P>>,
+        Stream<FromEdges<P::Out>>,
+    )
     where
         P::Out: Clone + Send,
     {

@@ -3,7 +3,7 @@
 use crate::grammar::{End, Exchange, Plan, SourcePlan, WINDOW_MS};
 use crate::item::{Chain, Item, filter, flat_map, key, map};
 use crate::ledger::Ledger;
-use crate::parts::{AtHome, Callers, Fault, Probe, Scripts, Slow};
+use crate::parts::{AtHome, Both, Buffer, Callers, Fault, Probe, Scripts, Slow};
 use mailring::job::{FromEdges, Job, KeyedStream, Part, Stream};
 use mailring::stream::{
     CountAndSum, Keyed, Sum, Tumbling, WindowOperator, WindowOutput, hash_of, key_group_of,
@@ -16,7 +16,10 @@ type Edges = Stream<FromEdges<Item>>;
 type ByKey = KeyedStream<Item, u32, fn(&Item) -> u32>;
 
 /// What is added to the number of a vertex of a union for the one before it.
-const PASSING: u32 = 1_000;
+pub(crate) const PASSING: u32 = 1_000;
+
+/// What is added to the number of a vertex for the one that takes the second way of the vertex before it.
+pub(crate) const SIDE: u32 = 2_000;
 
 /// How many key groups there are.
 const GROUPS: u32 = 32;
@@ -56,6 +59,8 @@ enum Next {
     /// To the subtask that has the key's group.
     Home,
     With(Box<Edges>, MakeProbe),
+    /// Two ways: the second one by a vertex of that number and of as many subtasks as this one has.
+    Fork(u32, u32),
     Sink,
 }
 
@@ -127,6 +132,17 @@ impl Surroundings<'_> {
                 let group = key_group_of(hash_of(&item.key), GROUPS);
                 subtask_of(group, channels as u32, GROUPS) as usize
             }),
+            Next::Fork(vertex, parallelism) => {
+                let probe = Surroundings {
+                    vertex,
+                    chain: Chain::Nothing,
+                    ..*self
+                }
+                .probe(1);
+                let (main, side) = stream.fork(&format!("{vertex}"));
+                let side = side.parallelism(parallelism);
+                side.transform("probe", made(probe)).union(main)
+            }
             Next::With(other, probe) => other.transform("probe", made(probe)).union(stream),
             Next::Sink => {
                 stream.sink("sink", self.sink(3));
@@ -185,17 +201,27 @@ impl Built {
 
     /// Where the records of the vertex before stage number `stage` go. The number of the vertex that
     /// is declared then is `vertex`.
-    fn next(plan: &Plan, stage: usize) -> Next {
+    fn next(plan: &Plan, stage: usize, vertex: u32) -> Next {
         match plan.stages.get(stage).map(|stage| &stage.exchange) {
             Some(Exchange::Forward) => Next::Forward,
             // The other stream is exchanged with this one's.
-            Some(Exchange::Rebalance | Exchange::Union(_)) => Next::Rebalance,
+            Some(Exchange::Rebalance | Exchange::Union(_) | Exchange::Connect(_)) => {
+                Next::Rebalance
+            }
+            Some(Exchange::Fork) => {
+                let before = stage.checked_sub(1).map(|before| &plan.stages[before]);
+                let parallelism = match before {
+                    Some(before) => before.parallelism,
+                    None => plan.source.parallelism(),
+                };
+                Next::Fork(SIDE + vertex, parallelism)
+            }
             Some(Exchange::Broadcast) => Next::Broadcast,
             Some(Exchange::KeyBy) => Next::KeyBy,
             Some(Exchange::PartitionBy) => Next::PartitionBy,
             None => match plan.end {
                 End::Plain => Next::Sink,
-                End::Aggregate | End::Reduce => Next::KeyBy,
+                End::Aggregate | End::Reduce | End::Timers => Next::KeyBy,
                 End::Windows => Next::Home,
             },
         }
@@ -204,7 +230,7 @@ impl Built {
     fn declare(&mut self, plan: &Plan) {
         let source = self.source(&plan.source, 0);
         let at = self.at(plan, 0, plan.source.chain);
-        let mut followed = at.vertex(source, Self::next(plan, 0));
+        let mut followed = at.vertex(source, Self::next(plan, 0, 1));
         let mut vertex = 0;
         for (index, stage) in plan.stages.iter().enumerate() {
             vertex += 1;
@@ -221,8 +247,24 @@ impl Built {
                 let with = Next::With(Box::new(edges), probe);
                 followed = at.vertex(source, with);
             }
+            let connected = match &stage.exchange {
+                Exchange::Connect(other) => {
+                    vertex += 1;
+                    let source = self.source(other, vertex);
+                    let at = self.at(plan, vertex, other.chain);
+                    Some(at.vertex(source, Next::Rebalance).edges())
+                }
+                _ => None,
+            };
             let at = self.at(plan, own, stage.chain);
-            let next = Self::next(plan, index + 1);
+            let next = Self::next(plan, index + 1, vertex + 1);
+            if let Some(other) = connected {
+                let both = followed.edges().connect(other);
+                let both = both.named(&format!("{own}"));
+                let both = both.parallelism(stage.parallelism);
+                followed = at.vertex(both.process("both", || Both), next);
+                continue;
+            }
             followed = match followed {
                 Followed::Edges(edges) => at.vertex(edges.parallelism(stage.parallelism), next),
                 Followed::Keyed(keyed) => {
@@ -242,18 +284,22 @@ impl Built {
             Followed::Job => {}
             Followed::Keyed(keyed) => {
                 let keyed = keyed.named(&name).parallelism(plan.end_parallelism);
-                if plan.end == End::Aggregate {
-                    keyed
+                let probe = made(at.probe(1));
+                match plan.end {
+                    End::Aggregate => keyed
                         .aggregate(Sum::of(|item: &Item| item.value))
                         .map(|Keyed { key, value }| Item::new(key, value, 0))
-                        .transform("probe", made(at.probe(1)))
-                        .sink("sink", at.sink(3));
-                } else {
-                    keyed
+                        .transform("probe", probe)
+                        .sink("sink", at.sink(3)),
+                    End::Timers => keyed
+                        .process("buffer", Buffer::new)
+                        .transform("probe", probe)
+                        .sink("sink", at.sink(3)),
+                    _ => keyed
                         .reduce(|all, item| all.value += item.value)
-                        .transform("probe", made(at.probe(1)))
-                        .sink("sink", at.sink(3));
-                }
+                        .transform("probe", probe)
+                        .sink("sink", at.sink(3)),
+                };
             }
             Followed::Edges(edges) => {
                 edges

@@ -25,6 +25,20 @@ pub(crate) enum Exchange {
     KeyBy,
     PartitionBy,
     Union(SourcePlan),
+    /// Both streams come to one operator, which knows them apart.
+    Connect(SourcePlan),
+    /// The records of the vertex before go two ways, and come together again.
+    Fork,
+}
+
+impl Exchange {
+    /// The source whose records come beside those of the vertex before.
+    pub(crate) fn other_source(&self) -> Option<&SourcePlan> {
+        match self {
+            Self::Union(other) | Self::Connect(other) => Some(other),
+            _ => None,
+        }
+    }
 }
 
 /// A vertex behind the sources.
@@ -42,6 +56,7 @@ pub(crate) enum End {
     Aggregate,
     Reduce,
     Windows,
+    Timers,
 }
 
 /// An operator that fails: of which vertex, which place in its chain, which subtask.
@@ -119,20 +134,22 @@ impl Plan {
         let source = SourcePlan::random(random, is_in_time);
         let mut stages: Vec<Stage> = Vec::new();
         let mut before = source.parallelism();
-        let mut broadcasts = 0;
+        let mut copies = 0;
         for _ in 0..random.below(4) {
             let mut parallelism = random.within(1, 4) as u32;
-            let exchange = match random.below(7) {
+            let exchange = match random.below(9) {
                 0 => Exchange::Forward,
                 1 => Exchange::Rebalance,
-                2 if broadcasts == 0 => Exchange::Broadcast,
-                2 | 3 => Exchange::KeyBy,
-                4 => Exchange::PartitionBy,
+                2 if copies == 0 => Exchange::Broadcast,
+                3 if copies == 0 => Exchange::Fork,
+                2..=4 => Exchange::KeyBy,
+                5 => Exchange::PartitionBy,
+                6 => Exchange::Connect(SourcePlan::random(random, is_in_time)),
                 _ => Exchange::Union(SourcePlan::random(random, is_in_time)),
             };
             match exchange {
                 Exchange::Forward => parallelism = before,
-                Exchange::Broadcast => broadcasts += 1,
+                Exchange::Broadcast | Exchange::Fork => copies += 1,
                 _ => {}
             }
             before = parallelism;
@@ -143,7 +160,13 @@ impl Plan {
                 chain: random.pick(&Chain::ALL[..if stages.is_empty() { 5 } else { 3 }]),
             });
         }
-        let end = random.pick(&[End::Plain, End::Aggregate, End::Reduce, End::Windows]);
+        let end = random.pick(&[
+            End::Plain,
+            End::Aggregate,
+            End::Reduce,
+            End::Windows,
+            End::Timers,
+        ]);
         Self {
             source,
             stages,
@@ -186,7 +209,7 @@ impl Plan {
         let mut vertices = vec![(self.source.parallelism(), 2)];
         for stage in &self.stages {
             vertices.push((stage.parallelism, 2));
-            if let Exchange::Union(other) = &stage.exchange {
+            if let Some(other) = stage.exchange.other_source() {
                 vertices.push((other.parallelism(), 2));
             }
         }
@@ -203,7 +226,8 @@ impl Plan {
         for stage in &self.stages {
             match &stage.exchange {
                 Exchange::Broadcast => items = vec![items; stage.parallelism as usize].concat(),
-                Exchange::Union(other) => {
+                Exchange::Fork => items = vec![items; 2].concat(),
+                Exchange::Union(other) | Exchange::Connect(other) => {
                     items.extend(other.chain.apply(sources.next().unwrap_or_default()));
                 }
                 _ => {}

@@ -5,8 +5,9 @@ use crate::item::Item;
 use crate::ledger::{Ledger, Place, Seen};
 use mailring::letter::{BoxError, Outcome};
 use mailring::stream::{
-    KeyedContext, KeyedProcessFunction, Operator, Output, Polled, Progress, Readiness, Record,
-    Setting, Sink, SinkFactory, Source, SourceFactory, Subtask, Watermark, WatermarkStatus,
+    FiredTimer, KeyedContext, KeyedProcessFunction, KeyedStates, Operator, Output, Polled,
+    Progress, Readiness, Record, Setting, Sink, SinkFactory, Source, SourceFactory, Subtask,
+    TwoInputOperator, ValueState, Watermark, WatermarkStatus,
 };
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -214,6 +215,69 @@ impl KeyedProcessFunction<u32, Item> for AtHome {
     }
 }
 
+/// Passes on what comes of two streams.
+pub(crate) struct Both;
+
+impl TwoInputOperator<Item, Item> for Both {
+    type Out = Item;
+
+    fn process_left(&mut self, record: Record<Item>, out: &mut impl Output<Item>) -> Outcome {
+        out.record(record)
+    }
+
+    fn process_right(&mut self, record: Record<Item>, out: &mut impl Output<Item>) -> Outcome {
+        out.record(record)
+    }
+}
+
+/// Holds back what comes of a key, and gives how many and their sum when a timer is due, of either kind.
+pub(crate) struct Buffer {
+    held: ValueState<u32, (u32, i64)>,
+}
+
+impl Buffer {
+    pub(crate) fn new(states: &mut KeyedStates<u32>) -> Result<Self, BoxError> {
+        Ok(Self {
+            held: states.value("held")?,
+        })
+    }
+}
+
+impl KeyedProcessFunction<u32, Item> for Buffer {
+    type Out = Item;
+
+    fn process(
+        &mut self,
+        record: Record<Item>,
+        cx: &mut KeyedContext<'_, u32>,
+        _out: &mut impl Output<Item>,
+    ) -> Outcome {
+        let item = record.value;
+        {
+            let mut held = self.held.get_or_default(cx.key());
+            *held = (held.0 + 1, held.1 + item.value);
+        }
+        cx.register_event_time_timer(item.at_ms + 10);
+        if item.value % 2 == 0 {
+            let at_ms = cx.now_ms() + 4;
+            cx.register_processing_time_timer(at_ms);
+        }
+        Ok(())
+    }
+
+    fn on_timer(
+        &mut self,
+        _timer: FiredTimer,
+        cx: &mut KeyedContext<'_, u32>,
+        out: &mut impl Output<Item>,
+    ) -> Outcome {
+        match self.held.remove(cx.key()) {
+            Some((count, sum)) => out.record(Record::new(Item::new(**cx.key(), sum, count))),
+            None => Ok(()),
+        }
+    }
+}
+
 /// What a source does next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Line {
@@ -296,7 +360,7 @@ impl SourceFactory for Scripts {
 
 pub(crate) struct Script {
     witness: Witness,
-    lines: VecDeque<Line>,
+    pub(crate) lines: VecDeque<Line>,
     callers: Callers,
     emitted: Arc<Mutex<Vec<Item>>>,
     setting: Option<Setting>,
