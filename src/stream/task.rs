@@ -363,6 +363,9 @@ impl StreamTask {
     fn leave(&mut self, controller: &mut Controller<'_>) -> Outcome {
         let mut cx = WakerContext::from_waker(&self.input);
         if self.taking_part.poll_leave(&mut cx).is_pending() {
+            // Barriers that it puts out meanwhile may wait for room, and others for them.
+            let mut cx = WakerContext::from_waker(&self.room);
+            let _moved = self.body.poll_room(&mut cx);
             self.suspend(controller, SuspendedFor::Input);
             return Ok(());
         }
