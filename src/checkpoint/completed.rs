@@ -1,7 +1,7 @@
 //! A checkpoint that is complete: all that a job needs to go on from it.
 
 use super::message::{Epoch, SubtaskCheckpointMetrics};
-use super::state_handle::SubtaskState;
+use super::state_handle::{SubtaskId, SubtaskState};
 use crate::stream::{CheckpointId, CheckpointOptions};
 use serde::{Deserialize, Serialize};
 
@@ -57,5 +57,12 @@ impl CompletedCheckpoint {
         let vertices = self.vertices.iter();
         let subtasks = vertices.flat_map(|vertex| &vertex.subtasks);
         subtasks.map(|subtask| subtask.state.len_bytes()).sum()
+    }
+
+    /// Whether `subtask` is to go on from it.
+    pub(crate) fn is_unfinished(&self, subtask: SubtaskId) -> bool {
+        let vertex = self.vertices.get(subtask.vertex as usize);
+        let part = vertex.and_then(|vertex| vertex.subtasks.get(subtask.index as usize));
+        part.is_some_and(|part| !part.is_finished)
     }
 }

@@ -199,6 +199,10 @@ pub struct CheckpointOptions {
     /// After how long, in milliseconds since the checkpoint was begun, an aligned checkpoint becomes
     /// an unaligned one; 0 for never.
     pub alignment_timeout_ms: u32,
+    /// Whether all sources had come to their end when it was triggered: no record comes behind its
+    /// barriers. Known to who meets them, and not stored.
+    #[serde(skip)]
+    pub is_final: bool,
 }
 
 /// Divides what comes before a checkpoint from what comes after.

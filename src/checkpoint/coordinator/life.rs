@@ -100,11 +100,18 @@ impl CheckpointCoordinator {
         self.settle(now_ns)
     }
 
-    /// A subtask has finished: those on their way that it has not answered will not be completed, and
-    /// the next do without it.
+    /// A subtask has ended by itself: those on their way that it has not answered will not be
+    /// completed. The next do without it, if its operators have finished; else the job is about to end
+    /// and to go on later, and none is begun any more.
     #[must_use = "effects are to be carried out"]
     pub fn task_finished(&mut self, subtask: SubtaskId, now_ns: u64) -> Vec<Effect> {
-        self.tasks.set(subtask, SubtaskStatus::Finished);
+        let status = match self.store.latest() {
+            Some(latest) if self.settings.after_tasks_finish && latest.is_unfinished(subtask) => {
+                SubtaskStatus::Suspended
+            }
+            _ => SubtaskStatus::Finished,
+        };
+        self.tasks.set(subtask, status);
         let lacking = self.pending.values();
         let lacking = lacking.filter(|pending| pending.lacks(subtask));
         let lacking: Vec<_> = lacking.map(|pending| pending.id).collect();

@@ -145,7 +145,10 @@ impl PendingCheckpoint {
         CheckpointBarrier {
             id: self.id,
             begun_ns: self.begun_ns,
-            options: self.options,
+            options: CheckpointOptions {
+                is_final: self.is_final,
+                ..self.options
+            },
         }
     }
 

@@ -97,6 +97,8 @@ pub enum SubtaskStatus {
     DataEnded,
     /// It is over, and did all that it had to do.
     Finished,
+    /// It is over, and goes on later from the last checkpoint.
+    Suspended,
     /// It is over or about to be, and did not.
     Failed,
 }
@@ -105,7 +107,7 @@ impl SubtaskStatus {
     /// Whether nothing comes of it any more.
     #[must_use]
     pub const fn is_over(self) -> bool {
-        matches!(self, Self::Finished | Self::Failed)
+        matches!(self, Self::Finished | Self::Suspended | Self::Failed)
     }
 
     /// Whether it can take part in a checkpoint.

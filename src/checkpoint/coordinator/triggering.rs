@@ -267,6 +267,7 @@ impl CheckpointCoordinator {
             snapshot: request.snapshot,
             alignment,
             alignment_timeout_ms: 0,
+            is_final: false,
         }
     }
 }

@@ -21,8 +21,8 @@ use crate::checkpoint::{
 };
 use crate::letter::Outcome;
 use crate::stream::{
-    ChannelId, CheckpointBarrier, CheckpointId, CheckpointNotice, Checkpointed, Event, Induced,
-    InducedCheckpoints, Participant,
+    Alignment, ChannelId, CheckpointBarrier, CheckpointId, CheckpointNotice, Checkpointed, Event,
+    Induced, InducedCheckpoints, Participant,
 };
 use crate::sync::PlainArc;
 use core::task::{Context, Poll};
@@ -165,13 +165,15 @@ impl SubtaskCheckpointCoordinator {
             sync_ns: self.environment.now_ns().saturating_sub(begun_ns),
             ..SubtaskCheckpointMetrics::default()
         };
-        self.leaving.took_part(id);
+        let is_finished = self.is_finished_in(barrier, task);
+        self.leaving
+            .took_part(id, is_finished || barrier.options.is_final);
         let snapshot = Snapshot {
             epoch: self.options.epoch,
             id,
             subtask: self.options.subtask,
             operators,
-            is_finished: task.is_restored_finished() || task.have_operators_finished(),
+            is_finished,
             metrics,
         };
         let environment = PlainArc::clone(&self.environment);
@@ -187,6 +189,18 @@ impl SubtaskCheckpointCoordinator {
             self.decline(id, reason, &error.to_string());
         }
         Ok(())
+    }
+
+    /// Whether the task is finished in a checkpoint, and with it all that it reads from.
+    fn is_finished_in(&self, barrier: CheckpointBarrier, task: &dyn Checkpointed) -> bool {
+        let options = barrier.options;
+        let handler = self.handler.as_ref();
+        // Where channels do not wait for each other, the end may be met ahead of a barrier that it
+        // came behind. It is not where no barrier comes, nor where all come behind it.
+        let is_cut = options.alignment != Alignment::AtLeastOnce
+            || options.is_final
+            || handler.is_none_or(|handler| handler.open_channels() == 0);
+        task.is_restored_finished() || task.have_operators_finished() && is_cut
     }
 
     /// Takes what was begun at this task and came by no channel.

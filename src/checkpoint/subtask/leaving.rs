@@ -1,7 +1,10 @@
 //! Whether a task whose data has ended may end.
 //!
-//! L1. It waits for the first checkpoint that it took part in after its data had ended, or a later
-//!     one, to be complete: what its operators hold back for a checkpoint is made visible by that.
+//! L1. It waits for a checkpoint that it took part in after its data had ended, or a later one, to be
+//!     complete: what its operators hold back for a checkpoint is made visible by that.
+//! L2. In that one its operators had finished: later ones do without its state. Where they do not finish,
+//!     since the job goes on later, it is one that was triggered after all sources had come to their
+//!     end: the states of all tasks are in it, and no later one is needed.
 
 use crate::stream::CheckpointId;
 
@@ -10,7 +13,7 @@ use crate::stream::CheckpointId;
 pub(super) enum Leaving {
     /// Its data has not ended.
     NotYet,
-    /// No checkpoint has come since.
+    /// No such checkpoint has come since.
     ForACheckpoint,
     /// One has, and is not complete.
     ForCompletion(CheckpointId),
@@ -27,9 +30,9 @@ impl Leaving {
         };
     }
 
-    /// The task took part in a checkpoint.
-    pub(super) fn took_part(&mut self, id: CheckpointId) {
-        if *self == Self::ForACheckpoint {
+    /// The task took part in a checkpoint; `is_last`: none after it needs the task's state.
+    pub(super) fn took_part(&mut self, id: CheckpointId, is_last: bool) {
+        if *self == Self::ForACheckpoint && is_last {
             *self = Self::ForCompletion(id);
         }
     }

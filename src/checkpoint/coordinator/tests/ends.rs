@@ -247,3 +247,41 @@ fn a_new_run_has_a_final_checkpoint_of_its_own() {
     ended(&mut rig, SOURCE);
     assert_eq!(rig.triggered(), [1, 2]);
 }
+
+#[test]
+fn barriers_say_whether_all_sources_have_come_to_their_end() {
+    let mut rig = Rig::new(by_hand().max_concurrent(2));
+    rig.trigger();
+    ended(&mut rig, SOURCE);
+    let told = rig.told(SOURCE).into_iter();
+    let barriers = told.filter_map(|message| match message {
+        ToSubtask::Trigger(barrier) => Some((barrier.id.get(), barrier.options.is_final)),
+        _ => None,
+    });
+    assert_eq!(barriers.collect::<Vec<_>>(), [(1, false), (2, true)]);
+}
+
+/// What is stored of a task that goes on later is in the last checkpoint that it took part in: one without
+/// it would have it begin at its end.
+#[test]
+fn none_begins_once_a_task_has_ended_that_goes_on_later() {
+    for goes_on in [true, false] {
+        let mut rig = Rig::of(setup(by_hand(), &[2, 1])).running();
+        let (first, second) = (subtask(0, 0), subtask(0, 1));
+        ended(&mut rig, first);
+        ended(&mut rig, second);
+        rig.trigger();
+        for subtask in [first, second, SINK] {
+            let mut acknowledge = acknowledge(1, subtask);
+            acknowledge.is_finished = !goes_on;
+            rig.input(|of, now_ns| of.receive(ToCoordinator::Acknowledge(acknowledge), now_ns));
+        }
+        assert_eq!(rig.triggered(), [1, 2]);
+        rig.input(|of, now_ns| of.task_finished(first, now_ns));
+        let third = rig.trigger();
+        let reason = CheckpointFailureReason::NotAllRequiredTasksRunning;
+        let is_refused = rig.promises().contains(&(third.0, Err(reason)));
+        assert_eq!(is_refused, goes_on);
+        assert_eq!(rig.triggered_at(second).contains(&3), !goes_on);
+    }
+}

@@ -378,6 +378,13 @@ impl Rig {
         self.coordinator.trigger(barrier(number), &mut self.task)
     }
 
+    /// As `trigger`, after all sources have come to their end.
+    pub(super) fn trigger_final(&mut self, number: u64) -> Outcome {
+        let mut barrier = barrier(number);
+        barrier.options.is_final = true;
+        self.coordinator.trigger(barrier, &mut self.task)
+    }
+
     pub(super) fn event(&mut self, event: Event, channel: u32) -> Outcome {
         let from = ChannelId { gate: 0, channel };
         self.coordinator.event(event, from, &mut self.task)

@@ -1,25 +1,74 @@
 //! When a task whose data has ended may end: T125, T126, T129.
 
+use super::barrier;
 use super::fakes::{Rig, Storage};
+use crate::stream::{Alignment, Event, Participant as _};
 
 #[test]
 fn t125_it_waits_for_the_first_checkpoint_after_its_data_to_be_complete() {
-    for drained in [true, false] {
-        let mut rig = Rig::source();
-        rig.trigger(1).unwrap();
+    let mut rig = Rig::source();
+    rig.trigger(1).unwrap();
+    rig.environment.run_jobs();
+    rig.take();
+    assert!(!rig.may_leave());
+    rig.end_data(true);
+    assert_eq!(rig.take(), ["data ended"]);
+    // One from before does not do.
+    rig.complete(1);
+    assert!(!rig.may_leave());
+    rig.trigger(2).unwrap();
+    rig.environment.run_jobs();
+    assert!(!rig.may_leave());
+    rig.complete(2);
+    assert!(rig.may_leave());
+}
+
+/// A checkpoint that began before would be followed by one without this task's state.
+#[test]
+fn t122_one_that_goes_on_later_waits_for_the_checkpoint_behind_the_end_of_all_sources() {
+    let mut rig = Rig::source();
+    rig.end_data(false);
+    rig.trigger(1).unwrap();
+    rig.environment.run_jobs();
+    rig.complete(1);
+    assert!(!rig.may_leave());
+    rig.trigger_final(2).unwrap();
+    rig.environment.run_jobs();
+    rig.abort(2, 1);
+    assert!(!rig.may_leave());
+    rig.trigger_final(3).unwrap();
+    rig.environment.run_jobs();
+    rig.complete(3);
+    assert!(rig.may_leave());
+}
+
+/// The end may have been met ahead of a barrier that it came behind: those before the task are not
+/// finished in that checkpoint, and the next one needs its state.
+#[test]
+fn at_least_once_a_task_waits_for_a_checkpoint_that_all_before_it_have_finished_in() {
+    let barrier = |number, is_final| {
+        let mut barrier = barrier(number);
+        barrier.options.alignment = Alignment::AtLeastOnce;
+        barrier.options.is_final = is_final;
+        barrier
+    };
+    for is_final in [true, false] {
+        let mut rig = Rig::with_channels(1);
+        rig.end_data(true);
+        rig.event(Event::Barrier(barrier(1, false)), 0).unwrap();
         rig.environment.run_jobs();
-        rig.take();
-        assert!(!rig.may_leave());
-        rig.end_data(drained);
-        assert_eq!(rig.take(), ["data ended"]);
-        // One from before does not do.
         rig.complete(1);
         assert!(!rig.may_leave());
-        rig.trigger(2).unwrap();
+        if is_final {
+            rig.event(Event::Barrier(barrier(2, true)), 0).unwrap();
+        } else {
+            rig.event(Event::EndOfPartition, 0).unwrap();
+            let begun_here = barrier(2, false);
+            rig.coordinator.trigger(begun_here, &mut rig.task).unwrap();
+        }
         rig.environment.run_jobs();
-        assert!(!rig.may_leave());
         rig.complete(2);
-        assert!(rig.may_leave());
+        assert!(rig.may_leave(), "final: {is_final}");
     }
 }
 
