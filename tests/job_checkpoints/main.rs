@@ -1,7 +1,11 @@
 //! Jobs that take checkpoints, go on from them after failures, and end.
 #![cfg(feature = "checkpoint")]
 
+mod deaths;
+mod expiry;
 mod fencing;
+mod kit;
+mod refusals;
 mod stepped;
 #[path = "../watchdog/mod.rs"]
 mod watchdog;
