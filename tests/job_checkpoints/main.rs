@@ -2,6 +2,7 @@
 #![cfg(feature = "checkpoint")]
 
 mod deaths;
+mod ends;
 mod expiry;
 mod fencing;
 mod kit;
