@@ -56,7 +56,7 @@ fn for_each_seed(count: u64, trial: Trial) {
 
 #[test]
 fn checkpoints_change_nothing_of_what_a_job_gives() {
-    for_each_seed(300, Trial::default());
+    for_each_seed(100, Trial::default());
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn a_job_whose_process_dies_gives_each_record_once() {
         dies: true,
         ..Trial::default()
     };
-    for_each_seed(400, dies);
+    for_each_seed(130, dies);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_job_that_fails_anywhere_goes_on_and_gives_each_record_once() {
         fails: true,
         ..Trial::default()
     };
-    for_each_seed(400, fails);
+    for_each_seed(130, fails);
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn a_job_that_is_stopped_goes_on_later_from_there() {
         is_drained: true,
         ..Trial::default()
     };
-    for_each_seed(300, is_stopped);
+    for_each_seed(100, is_stopped);
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_job_whose_storage_fails_gives_each_record_once() {
         has_moody_store: true,
         ..Trial::default()
     };
-    for_each_seed(300, has_moody_store);
+    for_each_seed(100, has_moody_store);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn a_job_through_all_of_it_gives_each_record_once() {
         is_drained: false,
         at_least_once: false,
     };
-    for_each_seed(400, all);
+    for_each_seed(130, all);
 }
 
 #[test]
@@ -120,5 +120,5 @@ fn a_job_through_all_of_it_gives_each_record_at_least_once() {
         is_drained: false,
         at_least_once: true,
     };
-    for_each_seed(300, all);
+    for_each_seed(100, all);
 }
