@@ -1,11 +1,12 @@
 //! Jobs whose chain another coordinator has taken over.
 
+use super::kit::Visible;
 use super::{LIMIT, engine, watchdog};
 use mailring::checkpoint::{
     CheckpointSettings, CheckpointStorage, CommitChain, CompletedCheckpoint, RestoreFrom,
 };
 use mailring::job::{Checkpointing, Job, RestartStrategy, RunError};
-use mailring::stream::{Discard, Generator};
+use mailring::stream::{Discard, Generator, StopMode};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -52,5 +53,43 @@ fn a_job_that_was_fenced_does_not_start_again_and_leaves_the_chain_alone() {
                 master_states: Vec::new(),
             })
             .unwrap();
+    });
+}
+
+/// The one that was started first is left behind, and ends for good; what both have made visible is there
+/// once.
+#[test]
+fn of_two_jobs_on_one_storage_the_first_is_fenced_and_the_second_goes_on() {
+    watchdog::watched_for(LIMIT, || {
+        let (storage, visible) = (CheckpointStorage::in_memory(), Visible::new());
+        let engine = engine(2);
+        let start = || {
+            let every = CheckpointSettings::new(Duration::from_millis(1));
+            let numbers = Generator::new(|number| number);
+            Job::new("numbers")
+                .checkpoints(Checkpointing::new(storage.clone(), every))
+                .restart(RestartStrategy::fixed_delay(100, Duration::ZERO))
+                .source("numbers", numbers.per_second(20_000).unwrap())
+                .forward()
+                .sink("visible", visible.clone())
+                .start(&engine)
+                .unwrap()
+        };
+        let first = start();
+        let checkpoints = first.checkpoints().unwrap();
+        watchdog::until(|| checkpoints.statistics().counts.completed > 3);
+        let second = start();
+        let Err(RunError::Failed { cause, report, .. }) = first.wait() else {
+            panic!("it went on");
+        };
+        assert!(cause.to_string().contains("another coordinator"), "{cause}");
+        assert_eq!(report.restarts, 0);
+        let checkpoints = second.checkpoints().unwrap();
+        watchdog::until(|| checkpoints.statistics().counts.completed > 3);
+        second.stop(StopMode::Drain);
+        let report = second.wait().unwrap();
+        assert_eq!((report.restarts, report.failures.len()), (0, 0));
+        let numbers = visible.sorted();
+        assert!((0..numbers.len() as u64).eq(numbers));
     });
 }

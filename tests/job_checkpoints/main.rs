@@ -5,8 +5,11 @@ mod deaths;
 mod ends;
 mod expiry;
 mod fencing;
+mod figures;
 mod kit;
 mod refusals;
+mod retention;
+mod sources;
 mod stepped;
 #[path = "../watchdog/mod.rs"]
 mod watchdog;
