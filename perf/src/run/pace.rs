@@ -14,6 +14,8 @@ pub(crate) struct Pace {
     ns_each: f64,
     /// Letters of a first look at a subject.
     first: f64,
+    /// What a round is given at least.
+    least: f64,
     /// Letters of each look and round, where the user says how many.
     chosen: Option<u64>,
     /// What the last round was given.
@@ -63,9 +65,10 @@ const FIRST_RECORDS: f64 = 50_000.0;
 const FIRST_ROWS: f64 = 4.0;
 /// Round trips of it, where they take no longer than a round.
 const FIRST_TRIPS: f64 = 200.0;
-/// Bounds of what a round is given: with fewer, a median says little.
+/// Bounds of what a round is given: with fewer, a median says little. Where each is slow, or has to wait
+/// for its turn, more of them would make a round too long.
 const LEAST: f64 = 500.0;
-const LEAST_THOUGHTFUL: f64 = 20.0;
+const LEAST_SLOW: f64 = 20.0;
 const MOST: f64 = 1e9;
 /// How many times what the last round was given the next one is given at most, however fast that was.
 const GROWTH: f64 = 8.0;
@@ -83,6 +86,11 @@ impl Pace {
                     FIRST_RECORDS.max(FIRST_ROWS * case.keys.unwrap_or(0) as f64)
                 }
                 _ => FIRST.max(FIRST_QUEUES * case.capacity as f64),
+            },
+            least: match case.part {
+                _ if case.think_ns > Some(0) => LEAST_SLOW,
+                Some(Part::Empty) => LEAST_SLOW,
+                _ => LEAST,
             },
             chosen: None,
             given: None,
@@ -114,13 +122,8 @@ impl Pace {
         }
         match self.given_in {
             GivenIn::Letters | GivenIn::Trips => {
-                let least = if self.think_ns > 0.0 {
-                    LEAST_THOUGHTFUL
-                } else {
-                    LEAST
-                };
                 let most = self.given.map_or(MOST, |given| MOST.min(GROWTH * given));
-                let count = self.fitting().clamp(least, most);
+                let count = self.fitting().clamp(self.least, most);
                 self.given = Some(count);
                 Effort::Count(count as u64)
             }
