@@ -1,6 +1,6 @@
 //! From when a checkpoint is asked for until it is complete, of tasks without state and without records.
 
-use super::watch::LOOK_EVERY;
+use super::watch::LOOK_SOON;
 use super::{by_hand, run};
 use crate::case::Case;
 use crate::measure::{NoCheckpoint, Site};
@@ -40,7 +40,7 @@ fn ask(site: &Site, job: &JobHandle, trips: u64) -> Result<Recorder, NoCheckpoin
         Ok(_) => true,
     };
     while !site.is_interrupted() && !job.has_ended() && !has_begun(checkpoints.trigger().wait()) {
-        job.wait_timeout(LOOK_EVERY / 100);
+        job.wait_timeout(LOOK_SOON);
     }
     let mut times = site.recorder();
     for _ in 0..trips {

@@ -2,7 +2,7 @@
 
 use super::flow::Flow;
 use super::folder::Folder;
-use super::watch::LOOK_EVERY;
+use super::watch::{LOOK_SOON, next_look};
 use super::{SUMS, interval, run};
 use crate::case::Case;
 use crate::clock::{Clock, Ticks};
@@ -18,6 +18,8 @@ use mailring::letter::{BoxError, Outcome};
 use mailring::stream::{
     CheckpointId, Keyed, OperatorSnapshot, Record, Sink, SinkFactory, Subtask, Sum,
 };
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -48,7 +50,8 @@ pub(super) fn without(
     flow_for(site, case, keys, time, opens, |job| job)
 }
 
-/// Has numbers flow from a thread to another, which sums them by key, for so long.
+/// Has numbers flow from a thread to another, which sums them by key, for so long, and until there was a
+/// window.
 fn flow_for(
     site: &Site,
     case: &Case,
@@ -60,6 +63,7 @@ fn flow_for(
     let home = Home::<()>::new(site.clock);
     let flow = Flow::default();
     let (sender, receiver) = channel();
+    let has_opened = Arc::new(AtomicBool::new(false));
     let pauses = Pauses {
         clock: site.clock,
         home: sender,
@@ -67,6 +71,7 @@ fn flow_for(
         times: site.recorder(),
         window: site.clock.ticks(WINDOW.as_nanos() as f64) as Ticks,
         opens,
+        has_opened: Arc::clone(&has_opened),
         missing: keys as u64,
         until: 0,
         last: 0,
@@ -84,12 +89,16 @@ fn flow_for(
     run(site, case, 2, &set(job), |job| {
         let goes_on = || !site.is_interrupted() && !job.has_ended();
         while goes_on() && job.snapshot().records_in(SUMS) < keys as u64 {
-            job.wait_timeout(LOOK_EVERY / 10);
+            job.wait_timeout(LOOK_SOON);
         }
         let until = Instant::now() + time;
-        while goes_on() && Instant::now() < until {
-            job.wait_timeout(LOOK_EVERY.min(until.saturating_duration_since(Instant::now())));
+        // Relaxed: as where it is set.
+        let has_some = || has_opened.load(Ordering::Relaxed);
+        while goes_on() && (Instant::now() < until || !has_some()) {
+            job.wait_timeout(next_look(until));
         }
+        // The last one is to come to its end.
+        job.wait_timeout(WINDOW);
         flow.end();
         Ok(())
     })?;
@@ -120,6 +129,8 @@ struct Pauses {
     times: Recorder,
     window: Ticks,
     opens: Opens,
+    /// Whether there was a window.
+    has_opened: Arc<AtomicBool>,
     /// How many records are to come first.
     missing: u64,
     /// When the window closes.
@@ -144,6 +155,7 @@ impl Sink<Keyed<u64, u64>> for Pauses {
         let now = self.clock.now();
         if let Opens::ByTime { apart, next } = &mut self.opens
             && now >= *next
+            && self.missing == 0
         {
             *next = now + *apart;
             self.open(now);
@@ -176,6 +188,8 @@ impl Pauses {
     fn open(&mut self, now: Ticks) {
         if self.missing == 0 {
             self.until = now + self.window;
+            // Relaxed: it says that there was one and orders nothing.
+            self.has_opened.store(true, Ordering::Relaxed);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::flow::Flow;
 use super::folder::Folder;
-use super::watch::LOOK_EVERY;
+use super::watch::LOOK_SOON;
 use super::{SUMS, engine, start};
 use crate::case::Case;
 use crate::clock::Ticks;
@@ -92,7 +92,7 @@ fn until_each_key(site: &Site, job: &JobHandle, keys: usize) -> bool {
         if job.snapshot().records_in(SUMS) >= keys as u64 {
             return true;
         }
-        job.wait_timeout(LOOK_EVERY / 10);
+        job.wait_timeout(LOOK_SOON);
     }
     false
 }

@@ -1,7 +1,7 @@
 //! For how long a task does nothing else when its state is taken.
 
 use super::flow::Flow;
-use super::watch::{LOOK_EVERY, completed, last_begun};
+use super::watch::{LOOK_SOON, completed, last_begun, next_look};
 use super::{SUMS, run};
 use crate::case::Case;
 use crate::measure::checkpoint::Flowed;
@@ -71,13 +71,13 @@ fn watch(
     let checkpoints = job.checkpoints().ok_or_else(|| NoCheckpoint::of("none"))?;
     let goes_on = || !site.is_interrupted() && !job.has_ended();
     while goes_on() && job.snapshot().records_in(SUMS) < keys as u64 {
-        job.wait_timeout(LOOK_EVERY / 10);
+        job.wait_timeout(LOOK_SOON);
     }
     let before = last_begun(&checkpoints.statistics());
     let until = Instant::now() + time;
     let mut sync_ns = BTreeMap::new();
     while goes_on() && (sync_ns.is_empty() || Instant::now() < until) {
-        job.wait_timeout(LOOK_EVERY.min(until.saturating_duration_since(Instant::now())));
+        job.wait_timeout(next_look(until));
         let statistics = checkpoints.statistics();
         let new = completed(&statistics).filter(|report| Some(report.id) > before);
         sync_ns.extend(new.map(|report| (report.id, of_state(report))));

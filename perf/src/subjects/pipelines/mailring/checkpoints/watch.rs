@@ -11,7 +11,16 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// From one look at a job to the next. More checkpoints than a job remembers do not fit in between.
-pub(super) const LOOK_EVERY: Duration = Duration::from_millis(100);
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// The same, where something is waited for.
+pub(super) const LOOK_SOON: Duration = Duration::from_millis(10);
+
+/// How long until the next look at a job that is watched until then, or until there is what is waited for.
+pub(super) fn next_look(until: Instant) -> Duration {
+    let left = until.saturating_duration_since(Instant::now());
+    left.clamp(LOOK_SOON, LOOK_EVERY)
+}
 
 /// The course of a job that has just begun, until its end.
 pub(super) fn watch(job: &JobHandle) -> Course {
