@@ -11,6 +11,7 @@ mod refusals;
 mod retention;
 mod sources;
 mod stepped;
+mod tolerance;
 #[path = "../watchdog/mod.rs"]
 mod watchdog;
 
