@@ -1,7 +1,7 @@
 //! How jobs with checkpoints begin and end: T125, T129, T131, T180, T187.
 
 use super::engine;
-use super::kit::{At, Passing, Stand, asked};
+use super::kit::{At, Passing, Stand, Visible, asked};
 use super::watchdog::watched;
 use mailring::ManualClock;
 use mailring::checkpoint::{CheckpointFailureReason, CheckpointSettings, CheckpointStorage};
@@ -265,7 +265,7 @@ fn t122_a_job_that_is_stopped_goes_on_whatever_is_asked_for_meanwhile() {
     watched(|| {
         for asked_after in 0..60 {
             let storage = CheckpointStorage::in_memory();
-            let visible = super::kit::Visible::new();
+            let visible = Visible::new();
             let job = || {
                 let settings = manual().max_concurrent(3);
                 let job = Job::new("numbers")
@@ -304,5 +304,88 @@ fn t122_a_job_that_is_stopped_goes_on_whatever_is_asked_for_meanwhile() {
             assert_eq!(stand.job.state(), JobState::Finished, "{asked_after}");
             assert!((0..100).eq(visible.sorted()), "{asked_after}");
         }
+    });
+}
+
+/// Two sources, of which the left one may be ahead, and one task behind both.
+fn two_sources(storage: &CheckpointStorage, visible: &Visible<u64>) -> Stand {
+    let settings = manual().max_concurrent(3);
+    let job = Job::new("numbers")
+        .channel_capacity(2)
+        .records_per_turn(1)
+        .checkpoints(Checkpointing::new(storage.clone(), settings));
+    let left = job.source("left", Generator::new(|number| number).count(50));
+    let right = job.source("right", Generator::new(|number| 50 + number).count(50));
+    let job = left.union(right).named("all");
+    Stand::new(&job.sink("visible", visible.clone()))
+}
+
+/// The job goes on from what it was stopped at, and each number is visible once.
+fn check_that_it_goes_on(storage: &CheckpointStorage, visible: &Visible<u64>) {
+    let begun = visible.values().len();
+    assert!(begun < 100, "it was stopped in its midst");
+    let mut stand = two_sources(storage, visible);
+    assert!(matches!(stand.job.run_until_idle(), Ok(Step::Ended(_))));
+    assert!((0..100).eq(visible.sorted()));
+}
+
+const LETTERS: Budget = Budget::letters(50);
+
+#[test]
+fn t122_none_is_completed_without_the_state_of_a_task_that_has_ended_and_goes_on_later() {
+    watched(|| {
+        let (storage, visible) = (CheckpointStorage::in_memory(), Visible::new());
+        let mut stand = two_sources(&storage, &visible);
+        let names = ["numbers/left/0", "numbers/right/0", "numbers/all/0"];
+        let [left, right, all] = names.map(|name| stand.task(name));
+        stand.step_without(&[]).unwrap();
+        stand.job.stop(StopMode::NoDrain);
+        while stand.statistics().counts.completed == 0 {
+            for task in [left, right, all] {
+                let _step = stand.job.step(task, LETTERS).unwrap();
+            }
+            stand.job.run_beside();
+            let _step = stand.job.step_checkpoints(LETTERS).unwrap();
+        }
+        // All are told that it is complete; the left one ends by it.
+        while !matches!(stand.job.step(left, LETTERS), Ok(Step::Ended(_))) {}
+        let promise = stand.trigger();
+        let _step = stand.job.step_checkpoints(LETTERS).unwrap();
+        assert_eq!(
+            promise.wait().unwrap_err().to_string(),
+            "a checkpoint was not begun: not all tasks that take part are running: subtask 0/0 is \
+             not running but Suspended"
+        );
+        stand.go_on();
+        assert_eq!(stand.job.state(), JobState::Finished);
+        check_that_it_goes_on(&storage, &visible);
+    });
+}
+
+/// The left source takes it behind its end, and the right one ahead of it: the next one needs both.
+#[test]
+fn t122_one_that_began_before_the_end_of_all_sources_is_not_the_last() {
+    watched(|| {
+        let (storage, visible) = (CheckpointStorage::in_memory(), Visible::new());
+        let mut stand = two_sources(&storage, &visible);
+        let names = ["numbers/left/0", "numbers/right/0", "numbers/all/0"];
+        let [left, right, all] = names.map(|name| stand.task(name));
+        for task in [right, all] {
+            let _opened = stand.job.step(task, Budget::letters(0)).unwrap();
+        }
+        // It has no room left: what is triggered there waits for some.
+        let _step = stand.job.step(left, LETTERS).unwrap();
+        let mut promise = stand.trigger();
+        let _step = stand.job.step_checkpoints(LETTERS).unwrap();
+        for task in [left, right] {
+            let _step = stand.job.step(task, LETTERS).unwrap();
+        }
+        stand.job.stop(StopMode::NoDrain);
+        let _step = stand.job.step(left, LETTERS).unwrap();
+        stand.go_on();
+        promise.try_take().expect("it is kept").unwrap();
+        assert_eq!(stand.job.state(), JobState::Finished);
+        assert_eq!(stand.statistics().counts.completed, 2);
+        check_that_it_goes_on(&storage, &visible);
     });
 }

@@ -45,6 +45,8 @@ pub(crate) struct Lives<'a> {
     humour: Humour,
     /// One whose end nobody has seen: its process was thought to be dead.
     zombie: Option<Life>,
+    /// Whose memory is kept until all is over.
+    dead: Vec<Life>,
     number: u32,
 }
 
@@ -64,6 +66,7 @@ impl<'a> Lives<'a> {
             checkpointing,
             humour,
             zombie: None,
+            dead: Vec::new(),
             number: 0,
         }
     }
@@ -127,10 +130,8 @@ impl<'a> Lives<'a> {
         let acts = self.random.below(600);
         self.act(&mut life, acts);
         if self.trial.dies && !is_late && self.random.once_in(2) {
-            // Nothing of it is closed in order, if it ever ends.
-            if let Some(dead) = self.zombie.replace(life) {
-                std::mem::forget(dead);
-            }
+            // Nothing of it is closed in order while the job lives.
+            self.dead.extend(self.zombie.replace(life));
             return false;
         }
         let state = life.run();
