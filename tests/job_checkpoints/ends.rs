@@ -6,9 +6,13 @@ use super::watchdog::watched;
 use mailring::ManualClock;
 use mailring::checkpoint::{CheckpointFailureReason, CheckpointSettings, CheckpointStorage};
 use mailring::job::{Checkpointing, Job, JobState};
+use mailring::letter::{BoxError, Outcome};
 use mailring::processor::Step;
 use mailring::ring::Budget;
-use mailring::stream::{Collect, Discard, FromIter, Generator, StopMode, feed};
+use mailring::stream::{
+    CheckpointId, Collect, Discard, FromIter, Generator, OperatorSnapshot, Polled, Record, Setting,
+    Source, SourceFactory, StopMode, Stopping, Subtask, feed,
+};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -315,7 +319,7 @@ fn two_sources(storage: &CheckpointStorage, visible: &Visible<u64>) -> Stand {
         .records_per_turn(1)
         .checkpoints(Checkpointing::new(storage.clone(), settings));
     let left = job.source("left", Generator::new(|number| number).count(50));
-    let right = job.source("right", Generator::new(|number| 50 + number).count(50));
+    let right = job.source("right", Lingering::default());
     let job = left.union(right).named("all");
     Stand::new(&job.sink("visible", visible.clone()))
 }
@@ -362,6 +366,54 @@ fn t122_none_is_completed_without_the_state_of_a_task_that_has_ended_and_goes_on
     });
 }
 
+/// Counts up from 50; one that is to stop has a few left to give.
+#[derive(Clone, Default)]
+struct Lingering {
+    given: u64,
+    to: Option<u64>,
+}
+
+impl Source for Lingering {
+    type Out = u64;
+
+    fn open(&mut self, setting: &Setting) -> Outcome {
+        let restored = setting.restored();
+        if let Some(bytes) = restored.and_then(|of| of.managed_operator.first()) {
+            self.given = postcard::from_bytes(bytes)?;
+        }
+        Ok(())
+    }
+
+    fn poll(&mut self) -> Result<Polled<u64>, BoxError> {
+        if self.given == self.to.unwrap_or(50) {
+            return Ok(Polled::End);
+        }
+        self.given += 1;
+        Ok(Polled::Record(Record::new(49 + self.given)))
+    }
+
+    fn stop(&mut self, _mode: StopMode) -> Stopping {
+        self.to = Some(self.given + 3);
+        Stopping::WhenItEnds
+    }
+
+    fn snapshot(&mut self, _id: CheckpointId) -> Result<OperatorSnapshot, BoxError> {
+        let given = self.given;
+        Ok(OperatorSnapshot::operator(move || {
+            Ok(postcard::to_stdvec(&given)?)
+        }))
+    }
+}
+
+impl SourceFactory for Lingering {
+    type Out = u64;
+    type Source = Self;
+
+    fn create(self, _subtask: &Subtask) -> Result<Self, BoxError> {
+        Ok(self)
+    }
+}
+
 /// The left source takes it behind its end, and the right one ahead of it: the next one needs both.
 #[test]
 fn t122_one_that_began_before_the_end_of_all_sources_is_not_the_last() {
@@ -370,20 +422,20 @@ fn t122_one_that_began_before_the_end_of_all_sources_is_not_the_last() {
         let mut stand = two_sources(&storage, &visible);
         let names = ["numbers/left/0", "numbers/right/0", "numbers/all/0"];
         let [left, right, all] = names.map(|name| stand.task(name));
-        for task in [right, all] {
+        for task in [left, right, all] {
             let _opened = stand.job.step(task, Budget::letters(0)).unwrap();
-        }
-        // It has no room left: what is triggered there waits for some.
-        let _step = stand.job.step(left, LETTERS).unwrap();
-        let mut promise = stand.trigger();
-        let _step = stand.job.step_checkpoints(LETTERS).unwrap();
-        for task in [left, right] {
-            let _step = stand.job.step(task, LETTERS).unwrap();
         }
         stand.job.stop(StopMode::NoDrain);
         let _step = stand.job.step(left, LETTERS).unwrap();
-        stand.go_on();
+        let mut promise = stand.trigger();
+        let _step = stand.job.step_checkpoints(LETTERS).unwrap();
+        let _step = stand.job.step(right, Budget::letters(2)).unwrap();
+        for _ in 0..4 {
+            stand.step_without(&[right]).unwrap();
+            while stand.job.run_beside() {}
+        }
         promise.try_take().expect("it is kept").unwrap();
+        stand.go_on();
         assert_eq!(stand.job.state(), JobState::Finished);
         assert_eq!(stand.statistics().counts.completed, 2);
         check_that_it_goes_on(&storage, &visible);
