@@ -93,3 +93,31 @@ fn of_two_jobs_on_one_storage_the_first_is_fenced_and_the_second_goes_on() {
         assert!((0..numbers.len() as u64).eq(numbers));
     });
 }
+
+/// Somebody who mistypes a second start does not stop what runs.
+#[test]
+fn a_start_that_is_refused_leaves_the_chain_to_who_has_it() {
+    watchdog::watched_for(LIMIT, || {
+        let storage = CheckpointStorage::in_memory();
+        let engine = engine(2);
+        let job = |parallelism| {
+            let settings = CheckpointSettings::manual();
+            Job::new("sums")
+                .checkpoints(Checkpointing::new(storage.clone(), settings))
+                .source("numbers", Generator::new(|number| number))
+                .key_by(|number| number % 7)
+                .parallelism(parallelism)
+                .reduce(|sum, number| *sum = sum.wrapping_add(number))
+                .sink("discard", Discard)
+        };
+        let first = job(1).start(&engine).unwrap();
+        let checkpoints = first.checkpoints().unwrap();
+        watchdog::until(|| checkpoints.trigger().wait().is_ok());
+        let Err(error) = job(2).start(&engine) else {
+            panic!("another parallelism is not restored");
+        };
+        assert!(error.to_string().contains("subtasks"), "{error}");
+        checkpoints.trigger().wait().unwrap();
+        first.cancel();
+    });
+}

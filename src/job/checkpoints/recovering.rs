@@ -5,10 +5,11 @@ use super::checkpointing::Checkpointing;
 use super::environment::TaskEnvironment;
 use super::keeper::{ChainRef, JobDescription};
 use crate::checkpoint::{
-    CheckpointBarrierHandler, CheckpointBarrierTracker, CheckpointSettings, CommitChain,
-    CommitError, CommitFailure, CommitFailureKind, CompletedCheckpoint, Epoch, NonRestoredState,
-    OperatorStateBytes, RestoreFrom, RestorePoint, SingleCheckpointBarrierHandler, StateAssignment,
-    SubtaskCheckpointCoordinator, SubtaskId, SubtaskOptions, Writers,
+    CheckpointBarrierHandler, CheckpointBarrierTracker, CheckpointSettings, CheckpointStorage,
+    CommitChain, CommitError, CommitFailure, CommitFailureKind, CompletedCheckpoint, Epoch,
+    NonRestoredState, OperatorStateBytes, RestoreFrom, RestorePoint,
+    SingleCheckpointBarrierHandler, StateAssignment, SubtaskCheckpointCoordinator, SubtaskId,
+    SubtaskOptions, Writers,
 };
 use crate::job::observer::Restored;
 use crate::letter::BoxError;
@@ -55,6 +56,10 @@ impl RecoveryJob {
             false => RestoreFrom::Latest,
         };
         let job = &self.job.coordinated.name;
+        if self.is_first {
+            // Who is refused must not have stopped whoever has the chain.
+            check(&storage, &from, &self.job, non_restored)?;
+        }
         let (retained, writers) = (settings.retained, self.writers);
         let (chain, point) = CommitChain::take_over_as(&storage, job, retained, from, writers)?;
         let retained = chain.retained()?.into_iter();
@@ -72,6 +77,31 @@ impl RecoveryJob {
         }
         Ok(loaded)
     }
+}
+
+/// Whether the job can go on from what it is to begin with, as far as that is there already. Taking over
+/// looks again: there may be something newer by then.
+fn check(
+    storage: &CheckpointStorage,
+    from: &RestoreFrom,
+    job: &JobDescription,
+    non_restored: NonRestoredState,
+) -> Result<(), BoxError> {
+    let point = match from {
+        RestoreFrom::Latest => storage.latest(),
+        RestoreFrom::Checkpoint(id) => storage.checkpoint(*id),
+        RestoreFrom::Path(path) => RestorePoint::open(path).map(Some),
+    };
+    // In the same words as where the chain is taken over.
+    let Some(point) = point.map_err(CommitError::from)? else {
+        return Ok(());
+    };
+    let is_elsewhere = matches!(from, RestoreFrom::Path(_));
+    if is_elsewhere || point.checkpoint().job == job.coordinated.name {
+        StateAssignment::new(point.checkpoint(), &job.restored_as, non_restored)?;
+    }
+    // The directory of another job is refused where the chain is to be taken over, and left as it is.
+    Ok(())
 }
 
 /// Reads what each subtask is restored from.
