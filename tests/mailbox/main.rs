@@ -10,7 +10,7 @@
 //! - 14, posts inside a critical section that a close waits for: there is no lock to hold. That a
 //!   close waits for posts in flight is in scenario 157 and in the models.
 //! - 19, owner-only methods called on another thread: does not compile, see
-//!   `tests/compile_fail/scenario_19_…`. The owner may move, and then is the other thread: B46.
+//!   `tests/compile/fail/scenario_19_…`. The owner may move, and then is the other thread: B46.
 //! - 24, a take that is interrupted: threads are not interrupted here. A wait ends by a letter, a
 //!   deadline or the end; a processor's also by what its loop is told.
 //! - 26 in part: nothing replaces all letters by one. Who wants that closes the box, and has its
