@@ -8,6 +8,7 @@ mod damage;
 mod durable;
 mod faulty;
 mod kit;
+mod places;
 mod restoring;
 mod steps;
 mod stores;

@@ -12,6 +12,9 @@ use object_store::{
     Error, GetOptions, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload,
 };
 
+/// What the store for the local file system calls itself in errors.
+const LOCAL: &str = "LocalFileSystem";
+
 /// Work for the store, which is to be driven to its end.
 pub type StoreFuture<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
@@ -179,9 +182,14 @@ impl Backend {
     pub(super) fn list(&self, directory: &str) -> Result<Listing, StorageError> {
         let path = self.path(directory);
         let listed = self.drive(directory, self.store.list_with_delimiter(Some(&path)))?;
-        let listed = match listed {
-            Err(Error::NotFound { .. }) => return Ok(Listing::default()),
-            listed => listed.map_err(|error| self.io("list", directory, error))?,
+        let listed = match (listed, &self.local) {
+            (Err(Error::NotFound { .. }), _) => return Ok(Listing::default()),
+            // It stops at what is none of ours: a name that it cannot have, a link in a circle.
+            (Err(Error::InvalidPath { .. } | Error::Generic { store: LOCAL, .. }), Some(local)) => {
+                let listed = local.list(directory);
+                return listed.map_err(|error| self.failed("list", directory, error));
+            }
+            (listed, _) => listed.map_err(|error| self.io("list", directory, error))?,
         };
         let name = |path: &Path| path.filename().map(str::to_owned);
         Ok(Listing {

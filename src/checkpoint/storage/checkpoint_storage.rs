@@ -28,8 +28,7 @@ const INLINE_MAX_BYTES: usize = 20 * 1024;
 /// chain/<number>                        records: take-overs and complete checkpoints
 /// chk-<id>-<epoch>/<vertex>-<subtask>   what a subtask stored; nothing counts before its record
 /// ```
-/// Numbers and ids have 20 digits. Other files do not disturb, but their names must be text. Each job
-/// needs a directory of its own.
+/// Numbers and ids have 20 digits. Other files do not disturb. Each job needs a directory of its own.
 ///
 /// # Durability
 /// What was written is on the disk when the call returns: on Unix, `local` syncs each file before it
@@ -63,8 +62,11 @@ pub struct CheckpointStorage {
 impl CheckpointStorage {
     /// The directory `path` of the local file system, which is created if it is not there.
     ///
+    /// Where it is counts from now on: neither another working directory nor a link that leads elsewhere
+    /// later on moves it. Its path, links followed, must be UTF-8.
+    ///
     /// # Errors
-    /// [`StorageError::Io`] if it cannot be created, or made durable.
+    /// [`StorageError::Io`] if it cannot be created, made durable, or named.
     pub fn local(path: impl AsRef<Path>) -> Result<Self, StorageError> {
         Self::local_through(path, |store| store)
     }
