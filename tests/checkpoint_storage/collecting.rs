@@ -2,7 +2,9 @@
 
 use super::kit::{self, check, commit, id, latest, take_over};
 use super::scratch::Scratch;
-use mailring::checkpoint::{CheckpointStorage, CommitError, StorageError};
+use mailring::checkpoint::{
+    CheckpointStorage, CommitChain, CommitError, RestoreFrom, StorageError,
+};
 use std::fs;
 use std::path::Path;
 
@@ -46,20 +48,83 @@ fn only_what_is_kept_is_left() {
 }
 
 #[test]
-fn nothing_is_deleted_before_a_commit() {
+fn no_checkpoint_is_deleted_before_a_commit() {
     let storage = CheckpointStorage::in_memory();
-    kit::run(&storage, 1, 2);
+    kit::run(&storage, 2, 2);
     kit::store_states(&storage, mailring::checkpoint::Epoch(1), id(3)).unwrap();
-    let (mut chain, _) = take_over(&storage, 1).unwrap();
+    // It goes on from the first one, and gives the second one up.
+    let from = RestoreFrom::Checkpoint(id(1));
+    let (chain, _) = CommitChain::take_over(&storage, kit::JOB, 1, from).unwrap();
     let collected = chain.collect();
-    assert_eq!((collected.records, collected.attempts), (0, 0));
+    // The first run's take-over, and what was never committed.
+    assert_eq!(
+        (collected.records, collected.attempts, collected.files),
+        (1, 1, 2)
+    );
+    // Whoever it was may think better of it.
+    let from = RestoreFrom::Checkpoint(id(1));
+    let (mut chain, _) = CommitChain::take_over(&storage, kit::JOB, 1, from).unwrap();
+    assert!(chain.collect().errors.is_empty());
+    assert_eq!(storage.checkpoints().unwrap().len(), 2);
+    check(&storage.checkpoint(id(2)).unwrap().unwrap()).unwrap();
     commit(&storage, &mut chain, id(4)).unwrap();
     let collected = chain.collect();
-    // The first run's take-over and its checkpoint; that one, and what was never committed.
+    // Both checkpoints; its own take-over stays.
     assert_eq!(
         (collected.records, collected.attempts, collected.files),
         (2, 2, 4)
     );
+}
+
+/// A job that dies again and again before its first checkpoint fills no disk.
+#[test]
+fn starts_that_come_to_nothing_leave_nothing() {
+    let scratch = Scratch::new("storage-starts");
+    let storage = CheckpointStorage::local(scratch.path("job")).unwrap();
+    let mut epochs = 0;
+    let mut left = Vec::new();
+    for committed in [false, true] {
+        if committed {
+            let (mut chain, _) = take_over(&storage, 1).unwrap();
+            let next = chain.next_id();
+            commit(&storage, &mut chain, next).unwrap();
+        }
+        for start in 1..=5 {
+            let (chain, restored) = take_over(&storage, 1).unwrap();
+            assert_eq!(restored.is_some(), committed);
+            assert!(chain.epoch().0 > epochs, "epochs rise");
+            epochs = chain.epoch().0;
+            assert!(chain.collect().errors.is_empty());
+            kit::store_states(&storage, chain.epoch(), chain.next_id()).unwrap();
+            let there = files(&scratch.path("job")).len();
+            match start {
+                1 => left.push(there),
+                _ => assert_eq!(there, left[usize::from(committed)], "start {start}"),
+            }
+        }
+    }
+    let (mut chain, restored) = take_over(&storage, 1).unwrap();
+    check(&restored.unwrap()).unwrap();
+    let next = chain.next_id();
+    commit(&storage, &mut chain, next).unwrap();
+    assert!(chain.collect().errors.is_empty());
+    assert_eq!(files(&scratch.path("job")).len(), 6);
+}
+
+/// What a record says that cannot be read is not known: it may name any of those.
+#[test]
+fn a_damaged_record_keeps_what_was_never_committed_until_there_is_a_newer_one() {
+    let scratch = Scratch::new("storage-damaged-older");
+    let storage = CheckpointStorage::local(scratch.path("job")).unwrap();
+    kit::run(&storage, 1, 1);
+    kit::store_states(&storage, mailring::checkpoint::Epoch(1), id(2)).unwrap();
+    fs::write(scratch.path("job/chain/00000000000000000001"), "x").unwrap();
+    let (mut chain, _) = take_over(&storage, 1).unwrap();
+    let collected = chain.collect();
+    assert_eq!((collected.records, collected.attempts), (0, 0));
+    commit(&storage, &mut chain, id(3)).unwrap();
+    let collected = chain.collect();
+    assert_eq!((collected.records, collected.attempts), (2, 2));
 }
 
 /// T173: attempts that come to nothing leave nothing, and neither does what is stored too late.

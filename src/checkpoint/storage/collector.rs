@@ -4,7 +4,8 @@ use super::checkpoint_storage::CheckpointStorage;
 use super::error::StorageError;
 use super::names::{self, Attempt, CHAIN};
 use super::protocol::Position;
-use super::sweep::Sweep;
+use super::record::Body;
+use super::sweep::{Found, Says, Sweep};
 
 /// The right to delete what was not kept when it was made; see
 /// [`CommitChain::collector`](super::CommitChain::collector).
@@ -52,9 +53,35 @@ impl Collector {
     }
 
     fn plan(&self) -> Result<Sweep, StorageError> {
-        let records = self.storage.record_numbers()?;
+        let records = self.storage.record_numbers()?.into_iter();
+        let records = records.map(|number| {
+            let says = self.says(number)?;
+            Ok(Found { number, says })
+        });
+        let records = records.collect::<Result<Vec<_>, StorageError>>()?;
         let attempts = self.storage.attempts()?;
         Ok(Sweep::plan(&self.position, &records, &attempts))
+    }
+
+    /// What the record of that number says, as far as it has to be known.
+    fn says(&self, number: u64) -> Result<Says, StorageError> {
+        let position = &self.position;
+        if position.has_committed || number >= position.last {
+            return Ok(Says::Unread);
+        }
+        if let Some(kept) = position.live.iter().find(|kept| kept.number == number) {
+            return Ok(Says::Checkpoint(kept.attempt));
+        }
+        match self.storage.record(number) {
+            Ok(record) => Ok(match record.body {
+                Body::Checkpoint(attempt, _) => Says::Checkpoint(attempt),
+                Body::Takeover { .. } | Body::Discarded => Says::Other,
+            }),
+            // Somebody was first.
+            Err(StorageError::Missing { .. }) => Ok(Says::Other),
+            Err(StorageError::Damaged { .. }) => Ok(Says::Nothing),
+            Err(error) => Err(error),
+        }
     }
 
     fn delete(&self, sweep: Sweep, collected: &mut Collected) {

@@ -211,7 +211,7 @@ impl CommitChain {
     }
 
     /// Deletes what is not kept any more: subsumed checkpoints, attempts that were given up, what
-    /// crashes have left. Nothing before the first commit, and nothing that is being read or that a
+    /// crashes have left. No checkpoint before the first commit, and nothing that is being read or that a
     /// newer coordinator has written.
     pub fn collect(&self) -> Collected {
         self.collector().run()

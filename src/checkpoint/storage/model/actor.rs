@@ -1,4 +1,4 @@
-//! One coordinator of the model: it takes over, commits, collects after each commit, and ends.
+//! One coordinator of the model: it takes over, commits, collects after each of these, and ends.
 
 use super::Mutation;
 use super::world::World;
@@ -6,7 +6,8 @@ use crate::checkpoint::storage::names::Attempt;
 use crate::checkpoint::storage::protocol::{
     Answer, Base, Effect, Outcome, Position, Protocol, Step,
 };
-use crate::checkpoint::storage::sweep::Sweep;
+use crate::checkpoint::storage::record::Body;
+use crate::checkpoint::storage::sweep::{Found, Says, Sweep};
 use crate::checkpoint::storage::writer::{WriterId, Writers};
 use crate::stream::CheckpointId;
 use crate::sync::PlainArc;
@@ -178,7 +179,7 @@ impl Actor {
             (Outcome::Committed { .. }, None) => {
                 world.check_takeover(&position)?;
                 world.actor(at).next_id = position.next_id;
-                Doing::Storing
+                Doing::Looking
             }
             (Outcome::Failed | Outcome::MaybeWritten { .. }, Some(_)) => Doing::Storing,
             _ => Doing::Ended,
@@ -207,7 +208,7 @@ impl Actor {
     }
 
     fn deletions(at: usize, world: &World) -> Vec<Deletion> {
-        let records: Vec<_> = world.records.keys().copied().collect();
+        let records = world.found();
         let attempts: Vec<_> = world.attempts.iter().copied().collect();
         let mut position = world.actors[at].protocol.position().clone();
         if world.mutation == Mutation::AllEpochs {
@@ -238,7 +239,7 @@ impl Doing {
 fn deletions(
     mutation: Mutation,
     position: &Position,
-    records: &[u64],
+    records: &[Found],
     attempts: &[Attempt],
 ) -> Vec<Deletion> {
     let sweep = Sweep::plan(position, records, attempts);
@@ -251,6 +252,19 @@ fn deletions(
 }
 
 impl World {
+    /// All records, read.
+    fn found(&self) -> Vec<Found> {
+        let records = self.records.iter();
+        let records = records.map(|(&number, record)| Found {
+            number,
+            says: match record.body {
+                Body::Checkpoint(attempt, _) => Says::Checkpoint(attempt),
+                Body::Takeover { .. } | Body::Discarded => Says::Other,
+            },
+        });
+        records.collect()
+    }
+
     fn delete_one(&mut self, deletion: Deletion) {
         match deletion {
             Deletion::Record(number) => self.delete(number),
@@ -302,7 +316,7 @@ impl World {
         for answer in [Answer::Created, Answer::Records(vec![number])] {
             let _step = protocol.answer(answer);
         }
-        let records: Vec<_> = self.records.keys().copied().collect();
+        let records = self.found();
         let attempts: Vec<_> = self.attempts.iter().copied().collect();
         let position = protocol.position();
         for deletion in deletions(self.mutation, position, &records, &attempts) {

@@ -20,7 +20,7 @@ pub(in crate::checkpoint::storage) struct Position {
     /// The id up to which attempts of its epoch are over.
     pub(in crate::checkpoint::storage) over: u64,
     /// Whether it has written more than its first record: what it does not keep may be deleted.
-    pub(in crate::checkpoint::storage) may_collect: bool,
+    pub(in crate::checkpoint::storage) has_committed: bool,
 }
 
 impl Position {
@@ -38,7 +38,7 @@ impl Position {
                 u64::MAX
             }
         };
-        self.may_collect = true;
+        self.has_committed = true;
         self.restored_from = None;
     }
 }

@@ -176,7 +176,7 @@ impl<C: Clone + Eq> Protocol<C> {
             live,
             restored_from: restored_from.clone(),
             over: 0,
-            may_collect: false,
+            has_committed: false,
         };
         self.write(Body::Takeover { restored_from })
     }
