@@ -5,6 +5,7 @@ use super::ended::Ended;
 use super::failure_manager::FailureVerdict;
 use super::pending::PendingCheckpoint;
 use super::report::{CheckpointFailure, CheckpointStatus};
+use super::schedule::FinalCheckpoint;
 use super::state_machine::{Activity, CheckpointCoordinator};
 use crate::checkpoint::failure_reason::CheckpointFailureReason;
 use crate::checkpoint::message::ToSubtask;
@@ -69,7 +70,7 @@ impl CheckpointCoordinator {
         self.statistics.ended(&report);
         self.effects.push(Effect::Report(Box::new(report)));
         self.ended.add(id, ended);
-        if pending.is_final {
+        if pending.is_final || self.would_have_been_final(&pending) {
             self.schedule.retry_final(now_ns);
         }
         let snapshot = pending.options.snapshot;
@@ -92,6 +93,14 @@ impl CheckpointCoordinator {
             }
         }
         self.count_failure(failure, snapshot, now_ns);
+    }
+
+    /// Whether it would have been the final one, had tasks been told of it.
+    fn would_have_been_final(&self, pending: &PendingCheckpoint) -> bool {
+        pending.is_triggering()
+            && !pending.is_savepoint()
+            && self.schedule.final_checkpoint == FinalCheckpoint::Unrequested
+            && self.tasks.have_sources_ended(&self.job.topology)
     }
 
     /// Counts a failure, and fails the job if there are too many in a row.

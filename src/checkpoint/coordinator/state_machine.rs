@@ -17,7 +17,7 @@ use super::effect::{Effect, PromiseId};
 use super::ended::EndedCheckpoints;
 use super::failure_manager::CheckpointFailureManager;
 use super::job::{CoordinatedJob, CoordinatorSetup, TaskStatuses};
-use super::pending::PendingCheckpoint;
+use super::pending::{PendingCheckpoint, Stage};
 use super::plan::CheckpointPlanCalculator;
 use super::report::CheckpointStatus;
 use super::retention::JobEnd;
@@ -238,6 +238,15 @@ impl CheckpointCoordinator {
     #[must_use]
     pub fn is_triggering(&self) -> bool {
         self.pending.values().any(PendingCheckpoint::is_triggering)
+    }
+
+    /// When the checkpoint was begun that is waiting for the hooks of the job, in milliseconds since
+    /// 1970-01-01 00:00; `None` where it is not, or not any more: they need not be called for it.
+    #[must_use]
+    pub fn master_hooks_called_at(&self, id: CheckpointId) -> Option<i64> {
+        let pending = self.pending.get(&id);
+        let pending = pending.filter(|pending| matches!(pending.stage, Stage::MasterHooks));
+        pending.map(|pending| pending.begun_ms)
     }
 
     /// Whether a record is being written. Until that is answered, nobody knows which checkpoint is

@@ -148,8 +148,12 @@ fn t147_when_no_number_is_left_requests_fail() {
 fn t148_a_hook_that_answers_after_the_suspension_tells_no_task() {
     let mut rig = begun(by_hand());
     location(&mut rig, 1, Ok(()));
+    let hooked = |rig: &Rig| rig.coordinator.master_hooks_called_at(id(1));
+    assert_eq!(hooked(&rig), None);
     coordinators(&mut rig, 1, Ok(Vec::new()));
+    assert_eq!(hooked(&rig), Some(1_000_000));
     rig.input(CheckpointCoordinator::job_left_running);
+    assert_eq!(hooked(&rig), None);
     assert_eq!(rig.ends(), [(1, Some(Reason::CoordinatorSuspend))]);
     hooks(&mut rig, 1, Ok(Vec::new()));
     assert!(rig.triggered().is_empty());
@@ -163,6 +167,28 @@ fn t148_a_hook_that_fails_takes_the_checkpoint_with_it() {
     hooks(&mut rig, 1, Err("the transaction is lost".into()));
     assert_eq!(rig.ends(), [(1, Some(Reason::MasterHookFailure))]);
     next_works(&mut rig);
+}
+
+#[test]
+fn t148_a_final_checkpoint_whose_hook_fails_is_tried_again_after_a_pause() {
+    let mut rig = Rig::new(by_hand());
+    rig.stages = By::Test;
+    rig.input(|of, now_ns| of.data_ended(SOURCE, now_ns));
+    for (number, now_ms) in [(1, 0), (2, 1000)] {
+        let next = rig.coordinator.next_id();
+        assert_eq!(next, Some(id(number + 1)), "one is being begun");
+        location(&mut rig, number, Ok(()));
+        coordinators(&mut rig, number, Ok(Vec::new()));
+        hooks(&mut rig, number, Err("the transaction is lost".into()));
+        rig.run_until(now_ms + 999);
+        assert_eq!(rig.coordinator.next_id(), next, "it is not tried at once");
+        rig.run_until(now_ms + 1000);
+    }
+    rig.stages = By::Rig;
+    location(&mut rig, 3, Ok(()));
+    rig.acknowledge_all(3);
+    assert_eq!(rig.ends().last(), Some(&(3, None)));
+    assert_eq!(rig.coordinator.next_deadline_ns(), None);
 }
 
 #[test]
