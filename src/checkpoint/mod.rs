@@ -4,6 +4,7 @@ mod barrier;
 mod completed;
 mod coordinator;
 mod failure_reason;
+mod hooks;
 mod message;
 mod recovery;
 mod sink;
@@ -29,6 +30,7 @@ pub use coordinator::{
     SubtaskStatsSummary, SubtaskStatus, TopologyEdge, TopologyVertex, Trigger,
 };
 pub use failure_reason::CheckpointFailureReason;
+pub use hooks::{MasterHook, MasterHookError};
 pub use message::{
     Acknowledge, Decline, Epoch, SubtaskCheckpointMetrics, ToCoordinator, ToSubtask,
 };
@@ -48,6 +50,7 @@ pub use storage::{
 };
 pub use subtask::CheckpointError;
 
+pub(crate) use hooks::MasterHooks;
 pub(crate) use storage::Writers;
 pub(crate) use subtask::{
     EncodedOperator, SubtaskCheckpointCoordinator, SubtaskEnvironment, SubtaskOptions,

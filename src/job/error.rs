@@ -76,6 +76,9 @@ pub enum JobError {
     /// How its checkpoints are to be taken cannot be.
     #[cfg(feature = "checkpoint")]
     CheckpointSettings(crate::checkpoint::CheckpointSettingsError),
+    /// Its hooks cannot take part in its checkpoints.
+    #[cfg(feature = "checkpoint")]
+    MasterHooks(crate::checkpoint::MasterHookError),
     /// What takes its checkpoints could not be started.
     #[cfg(feature = "checkpoint")]
     Checkpoints(BoxError),
@@ -122,6 +125,8 @@ impl fmt::Display for JobError {
             #[cfg(feature = "checkpoint")]
             Self::CheckpointSettings(error) => error.fmt(f),
             #[cfg(feature = "checkpoint")]
+            Self::MasterHooks(error) => error.fmt(f),
+            #[cfg(feature = "checkpoint")]
             Self::Checkpoints(error) => write!(f, "the job cannot take checkpoints: {error}"),
             Self::ShutDown => f.write_str("the engine has been shut down"),
         }
@@ -138,6 +143,12 @@ impl core::error::Error for JobError {
             Self::Channel(error) => Some(error),
             Self::Spawn { error, .. } => Some(error),
             Self::Master(error) => Some(error),
+            #[cfg(feature = "checkpoint")]
+            Self::CheckpointSettings(error) => Some(error),
+            #[cfg(feature = "checkpoint")]
+            Self::MasterHooks(error) => Some(error),
+            #[cfg(feature = "checkpoint")]
+            Self::Checkpoints(error) => Some(&**error),
             _ => None,
         }
     }

@@ -117,5 +117,6 @@ pub(crate) use partition::PartitionFactory;
 pub(crate) use sink::SinkLinkFactory;
 pub(crate) use source_body::SourceBody;
 pub(crate) use split::SplitFactory;
+pub(crate) use state::stored_name;
 pub(crate) use surroundings::Origin;
 pub(crate) use task::{ProcessInput, TaskParts};

@@ -1,17 +1,21 @@
 //! Jobs that take checkpoints, go on from them after failures, and end.
 #![cfg(feature = "checkpoint")]
 
+mod busy;
 mod deaths;
 mod ends;
 mod expiry;
 mod fencing;
 mod figures;
+mod hooks;
 mod kit;
 mod refusals;
 mod retention;
 mod sources;
 mod stepped;
+mod timers;
 mod tolerance;
+mod waiting;
 #[path = "../watchdog/mod.rs"]
 mod watchdog;
 

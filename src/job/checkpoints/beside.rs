@@ -1,9 +1,10 @@
 //! Where a job's checkpoints have run what blocks.
 
+use super::handle::JobCheckpoints;
 use crate::letter::BoxError;
 use crate::processor::Failure;
 use crate::sync::{Mutex, PlainArc};
-use crate::task::IoPool;
+use crate::task::{IoBuildError, IoPool};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -28,6 +29,30 @@ impl Beside for IoPool {
             is_full: !error.is_closed(),
             job: error.into_inner(),
         })
+    }
+}
+
+/// One thread, for the hooks of a job: whoever drops it waits for one of them, but not forever.
+pub(super) struct HookThread(IoPool);
+
+impl HookThread {
+    pub(super) fn new(job: &str) -> Result<Self, IoBuildError> {
+        let pool = IoPool::builder().threads(1).queue(1);
+        Ok(Self(pool.name(format!("{job}-hooks")).build()?))
+    }
+}
+
+impl Beside for HookThread {
+    fn try_run(&self, job: Job) -> Result<(), Refused> {
+        Beside::try_run(&self.0, job)
+    }
+}
+
+impl Drop for HookThread {
+    fn drop(&mut self) {
+        drop(self.0.close_now());
+        // One that does not return ends with the process.
+        let _timeout = self.0.close_timeout(JobCheckpoints::REST_TIMEOUT);
     }
 }
 

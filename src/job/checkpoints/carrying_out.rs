@@ -29,9 +29,7 @@ impl Keeper {
                     of.operator_coordinators_acknowledged(id, Ok(Vec::new()), now_ns)
                 });
             }
-            Effect::CallMasterHooks(id) => {
-                self.input(|of, now_ns| of.master_hooks_acknowledged(id, Ok(Vec::new()), now_ns));
-            }
+            Effect::CallMasterHooks(id) => self.call_master_hooks(id),
             Effect::CompleteOperatorCoordinators(_) | Effect::AbortOperatorCoordinators(_) => {}
             Effect::Tell { subtask, message } => self.tell(subtask, message),
             Effect::Commit(checkpoint) => {

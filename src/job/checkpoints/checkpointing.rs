@@ -1,6 +1,9 @@
 //! What a job is told of its checkpoints.
 
-use crate::checkpoint::{CheckpointSettings, CheckpointStorage, NonRestoredState, RestoreFrom};
+use crate::checkpoint::{
+    CheckpointSettings, CheckpointStorage, MasterHook, MasterHooks, NonRestoredState, RestoreFrom,
+};
+use crate::job::error::JobError;
 use core::fmt;
 
 /// Checkpoints of a job: where they are stored, how often they are taken, what the job begins with.
@@ -39,6 +42,7 @@ pub struct Checkpointing {
     pub(super) settings: CheckpointSettings,
     pub(super) restore: RestoreFrom,
     pub(super) non_restored: NonRestoredState,
+    pub(super) hooks: MasterHooks,
 }
 
 impl Checkpointing {
@@ -50,6 +54,7 @@ impl Checkpointing {
             settings,
             restore: RestoreFrom::Latest,
             non_restored: NonRestoredState::Refused,
+            hooks: MasterHooks::default(),
         }
     }
 
@@ -67,8 +72,24 @@ impl Checkpointing {
         storage.inline_max_bytes(self.settings.inline_state_max)
     }
 
-    /// State of operators that the job has no more is let go of. Without this, a checkpoint that holds
-    /// such is refused.
+    /// Has `hook` take part in the job's checkpoints, behind those that were given before. A job with two
+    /// of one [identifier](MasterHook::identifier) is not started.
+    #[must_use]
+    pub fn master_hook(mut self, hook: impl MasterHook) -> Self {
+        self.hooks.add(hook);
+        self
+    }
+
+    /// Whether a job can be started with these.
+    pub(super) fn check(&self) -> Result<(), JobError> {
+        let settings = self.settings.check();
+        settings.map_err(JobError::CheckpointSettings)?;
+        let identifiers = self.hooks.check_identifiers();
+        identifiers.map_err(JobError::MasterHooks)
+    }
+
+    /// State of operators and hooks that the job has no more is let go of. Without this, a checkpoint
+    /// that holds such is refused.
     #[must_use]
     pub fn allow_non_restored_state(mut self) -> Self {
         self.non_restored = NonRestoredState::Allowed;
@@ -81,6 +102,7 @@ impl fmt::Debug for Checkpointing {
         f.debug_struct("Checkpointing")
             .field("settings", &self.settings)
             .field("restore", &self.restore)
+            .field("hooks", &self.hooks)
             .finish_non_exhaustive()
     }
 }

@@ -25,7 +25,7 @@ impl JobCheckpoints {
     /// them: as many as may wait there.
     pub(super) const ASKING_MAX: usize = 1000;
     /// How long it is waited for storage at the end.
-    const REST_TIMEOUT: Duration = Duration::from_secs(30);
+    pub(super) const REST_TIMEOUT: Duration = Duration::from_secs(30);
     /// How long it is waited for an answer.
     const TIMEOUT: Duration = Duration::from_secs(1);
 

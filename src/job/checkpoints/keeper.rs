@@ -11,6 +11,7 @@
 use super::beside::{Beside, Job, Refused, caught};
 use super::checkpointing::Checkpointing;
 use super::environment::TaskEnvironment;
+use super::hooks::HookCalls;
 use super::outbox::Outbox;
 use super::recovering::{Loaded, RecoveryJob, discard_all};
 use crate::checkpoint::{
@@ -57,6 +58,7 @@ pub(in crate::job) struct Keeper {
     pub(super) parts: KeeperParts,
     pub(super) me: Executor<Self>,
     pool: PlainArc<dyn Beside>,
+    pub(super) hooks: HookCalls,
     /// What the pool had no room for, in order.
     unsubmitted: VecDeque<Job>,
     /// `None` before the first attempt is recovered.
@@ -87,7 +89,7 @@ pub(super) type ChainRef = PlainArc<Mutex<Option<CommitChain>>>;
 
 impl Keeper {
     /// When a pool without room is tried again.
-    const RETRY_AFTER: Duration = Duration::from_millis(1);
+    pub(super) const RETRY_AFTER: Duration = Duration::from_millis(1);
     /// How many attempts at checkpoints the history keeps.
     pub(in crate::job) const HISTORY_MAX: usize = 64;
 
@@ -95,12 +97,15 @@ impl Keeper {
         parts: KeeperParts,
         me: Executor<Self>,
         pool: PlainArc<dyn Beside>,
+        hook_thread: PlainArc<dyn Beside>,
         statistics: LastWords,
     ) -> Self {
+        let hooks = HookCalls::new(parts.checkpointing.hooks.clone(), hook_thread);
         Self {
             parts,
             me,
             pool,
+            hooks,
             unsubmitted: VecDeque::new(),
             coordinator: None,
             chain: ChainRef::default(),
@@ -188,8 +193,9 @@ impl Keeper {
     }
 
     /// Tells who waits that nothing is left to be done beside.
-    fn rest(&mut self) {
-        if self.unanswered == 0 && self.recovering.is_none() {
+    pub(super) fn rest(&mut self) {
+        let is_recovering = self.recovering.is_some() || self.hooks.are_restoring();
+        if self.unanswered == 0 && !is_recovering {
             for waiting in self.waiting_for_rest.drain(..) {
                 let _gone = waiting.send(());
             }
@@ -251,6 +257,7 @@ impl Keeper {
         };
         self.end = Some(end);
         self.input(|coordinator, now_ns| coordinator.shutdown(end, now_ns));
+        self.give_up_hooks();
         if self.coordinator.is_none() {
             self.refuse_all();
         }
@@ -320,6 +327,14 @@ impl Keeper {
     }
 
     fn recovered(&mut self, recovery: Recovery, loaded: Result<Loaded, BoxError>) {
+        match loaded {
+            Ok(loaded) => self.restore_hooks(recovery, loaded),
+            Err(error) => self.deploy(recovery, Err(error)),
+        }
+    }
+
+    /// All is there that the attempt begins with, or it cannot begin.
+    pub(super) fn deploy(&mut self, recovery: Recovery, loaded: Result<Loaded, BoxError>) {
         match loaded.and_then(|loaded| self.set_up(loaded)) {
             Ok(restored) => recovery.answer(Ok(restored)),
             Err(error) => {
@@ -343,6 +358,8 @@ impl Keeper {
     /// What the only attempt begins with: found out at once, on this thread.
     pub(in crate::job) fn recover_here(&mut self) -> Result<Restored, BoxError> {
         let loaded = self.recovery_job().run()?;
+        let target = loaded.hook_target(true);
+        self.hooks.restore_here(target.as_ref())?;
         self.set_up(loaded)
     }
 

@@ -6,6 +6,7 @@ mod carrying_out;
 mod checkpointing;
 mod environment;
 mod handle;
+mod hooks;
 mod keeper;
 mod observer;
 mod outbox;

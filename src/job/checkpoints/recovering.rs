@@ -3,11 +3,12 @@
 
 use super::checkpointing::Checkpointing;
 use super::environment::TaskEnvironment;
+use super::hooks::HookTarget;
 use super::keeper::{ChainRef, JobDescription};
 use crate::checkpoint::{
     CheckpointBarrierHandler, CheckpointBarrierTracker, CheckpointSettings, CheckpointStorage,
     CommitChain, CommitError, CommitFailure, CommitFailureKind, CompletedCheckpoint, Epoch,
-    NonRestoredState, OperatorStateBytes, RestoreFrom, RestorePoint,
+    MasterHooks, NamedStates, NonRestoredState, OperatorStateBytes, RestoreFrom, RestorePoint,
     SingleCheckpointBarrierHandler, StateAssignment, SubtaskCheckpointCoordinator, SubtaskId,
     SubtaskOptions, Writers,
 };
@@ -37,6 +38,8 @@ pub(super) struct Loaded {
     pub(super) first_id: CheckpointId,
     pub(super) recovered: Vec<CompletedCheckpoint>,
     restored: Option<CheckpointId>,
+    /// What the job's hooks gave to it.
+    master_states: NamedStates,
     /// By vertex and index; empty where the attempt begins with nothing.
     subtasks: Vec<Vec<Option<RestoredSubtask>>>,
 }
@@ -49,6 +52,7 @@ impl RecoveryJob {
             settings,
             restore,
             non_restored,
+            hooks,
         } = self.checkpointing;
         let from = match self.is_first {
             true => restore,
@@ -58,7 +62,7 @@ impl RecoveryJob {
         let job = &self.job.coordinated.name;
         if self.is_first {
             // Who is refused must not have stopped whoever has the chain.
-            check(&storage, &from, &self.job, non_restored)?;
+            check(&storage, &from, &self.job, non_restored, &hooks)?;
         }
         let (retained, writers) = (settings.retained, self.writers);
         let (chain, point) = CommitChain::take_over_as(&storage, job, retained, from, writers)?;
@@ -68,11 +72,15 @@ impl RecoveryJob {
             first_id: chain.next_id(),
             recovered: retained.map(PlainArc::unwrap_or_clone).collect(),
             restored: None,
+            master_states: NamedStates::new(),
             subtasks: Vec::new(),
         };
         *self.chain.lock() = Some(chain);
         if let Some(point) = point {
-            loaded.restored = Some(point.checkpoint().id);
+            let checkpoint = point.checkpoint();
+            hooks.check_states(&checkpoint.master_states)?;
+            loaded.restored = Some(checkpoint.id);
+            loaded.master_states.clone_from(&checkpoint.master_states);
             loaded.subtasks = read(&point, &self.job, non_restored)?;
         }
         Ok(loaded)
@@ -86,6 +94,7 @@ fn check(
     from: &RestoreFrom,
     job: &JobDescription,
     non_restored: NonRestoredState,
+    hooks: &MasterHooks,
 ) -> Result<(), BoxError> {
     let point = match from {
         RestoreFrom::Latest => storage.latest(),
@@ -99,6 +108,7 @@ fn check(
     let is_elsewhere = matches!(from, RestoreFrom::Path(_));
     if is_elsewhere || point.checkpoint().job == job.coordinated.name {
         StateAssignment::new(point.checkpoint(), &job.restored_as, non_restored)?;
+        hooks.check_states(&point.checkpoint().master_states)?;
     }
     // The directory of another job is refused where the chain is to be taken over, and left as it is.
     Ok(())
@@ -149,6 +159,15 @@ impl Loaded {
     /// The checkpoint that the attempt goes on from.
     pub(super) fn restored_id(&self) -> Option<CheckpointId> {
         self.restored
+    }
+
+    /// Where the job's hooks go back to; nowhere where the job begins for the first time.
+    pub(super) fn hook_target(&self, is_first: bool) -> Option<HookTarget> {
+        match self.restored {
+            Some(id) => Some(HookTarget::Checkpoint(id, self.master_states.clone())),
+            None if is_first => None,
+            None => Some(HookTarget::Beginning),
+        }
     }
 
     /// Deals out what was read, and has each subtask take part in checkpoints.

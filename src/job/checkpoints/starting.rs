@@ -1,6 +1,6 @@
 //! Has a job that is started take checkpoints.
 
-use super::beside::Beside;
+use super::beside::{Beside, HookThread};
 use super::checkpointing::Checkpointing;
 use super::handle::JobCheckpoints;
 use super::keeper::{JobDescription, Keeper, KeeperParts, LastWords};
@@ -54,11 +54,8 @@ pub(in crate::job) fn start(
     clock: &SharedClock,
     origin: Origin,
 ) -> Result<Started, JobError> {
-    checkpointing
-        .settings
-        .check()
-        .map_err(JobError::CheckpointSettings)?;
-    let job = PlainArc::new(describe(blueprint));
+    checkpointing.check()?;
+    let job = PlainArc::new(describe(blueprint, &checkpointing));
     let subtasks: Vec<_> = job.coordinated.topology.subtasks().collect();
     let names = subtasks.iter().map(|subtask| name_of(blueprint, *subtask));
     let names: Vec<_> = names.collect();
@@ -70,6 +67,9 @@ pub(in crate::job) fn start(
         .build();
     let pool = pool.map_err(|error| JobError::Checkpoints(error.into()))?;
     let pool: PlainArc<dyn Beside> = PlainArc::new(pool);
+    let hook_thread = HookThread::new(&blueprint.job);
+    let hook_thread = hook_thread.map_err(|error| JobError::Checkpoints(error.into()))?;
+    let hook_thread: PlainArc<dyn Beside> = PlainArc::new(hook_thread);
     let master = MasterCell::default();
     let told = PlainArc::clone(&master);
     let fail = move |failure: CheckpointFailure| {
@@ -91,9 +91,10 @@ pub(in crate::job) fn start(
     let last_words = no_words();
     let told = PlainArc::clone(&last_words);
     let task = engine.task("checkpoint-coordinator").on_thread(0);
-    let spawned = task
-        .capacity(mailbox)
-        .try_spawn(move |cx| Ok::<_, BoxError>(Keeper::new(parts, cx.executor(), pool, told)));
+    let spawned = task.capacity(mailbox).try_spawn(move |cx| {
+        let keeper = Keeper::new(parts, cx.executor(), pool, hook_thread, told);
+        Ok::<_, BoxError>(keeper)
+    });
     let keeper = spawned.map_err(|error| JobError::Spawn {
         task: "checkpoint-coordinator".to_owned(),
         error,
@@ -123,7 +124,7 @@ fn name_of(blueprint: &Blueprint, subtask: SubtaskId) -> String {
     format!("{}/{vertex}/{}", blueprint.job, subtask.index)
 }
 
-pub(super) fn describe(blueprint: &Blueprint) -> JobDescription {
+pub(super) fn describe(blueprint: &Blueprint, checkpointing: &Checkpointing) -> JobDescription {
     let edges = blueprint.edges().map(|(from, to, pattern)| TopologyEdge {
         from: from as u32,
         to: to as u32,
@@ -155,7 +156,7 @@ pub(super) fn describe(blueprint: &Blueprint) -> JobDescription {
         restored_as: RestoreTarget {
             max_parallelism,
             topology,
-            master_hooks: Vec::new(),
+            master_hooks: checkpointing.hooks.identifiers(),
             vertices: vertices
                 .map(|vertex| TargetVertex {
                     name: vertex.name.clone(),

@@ -38,9 +38,8 @@ impl SteppedCheckpoints {
         clock: &SharedClock,
         origin: Origin,
     ) -> Result<(Self, Restored), JobError> {
-        let settings = checkpointing.settings.check();
-        settings.map_err(JobError::CheckpointSettings)?;
-        let job = PlainArc::new(describe(blueprint));
+        checkpointing.check()?;
+        let job = PlainArc::new(describe(blueprint, &checkpointing));
         let subtasks = job.coordinated.topology.subtasks().collect();
         let pool = ByHand::default();
         let failure = PlainArc::default();
@@ -61,7 +60,9 @@ impl SteppedCheckpoints {
         };
         let beside: PlainArc<dyn Beside> = PlainArc::new(pool.clone());
         let last_words: LastWords = no_words();
-        let mut keeper = Keeper::new(parts, prepared.executor(), beside, last_words);
+        let hook_thread = PlainArc::clone(&beside);
+        let me = prepared.executor();
+        let mut keeper = Keeper::new(parts, me, beside, hook_thread, last_words);
         let restored = keeper.recover_here().map_err(JobError::Recovery)?;
         let stepped = Self {
             processor: prepared.build_with(keeper, crate::processor::NoAction),

@@ -66,7 +66,7 @@ impl Description {
     /// gives them.
     pub(crate) fn of<K>(name: &str, kind: StateKind, types: &[&str]) -> Self {
         let types: Vec<String> = types.iter().map(|name| without_inner_paths(name)).collect();
-        let key = without_inner_paths(type_name::<K>());
+        let key = stored_name::<K>();
         let contents = format!("{} of {} by {key}", kind.words(), types.join(" to "));
         Self {
             name: name.into(),
@@ -108,6 +108,11 @@ fn fingerprint_of(texts: [&str; 2]) -> u64 {
     bytes.fold(OFFSET, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(PRIME)
     })
+}
+
+/// A type's name, as it is stored with what is of this type.
+pub(crate) fn stored_name<T>() -> String {
+    without_inner_paths(type_name::<T>())
 }
 
 /// A type's name, in which types of the standard library and of this crate stand without the modules

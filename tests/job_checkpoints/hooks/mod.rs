@@ -1,0 +1,5 @@
+//! Hooks that take part in a job's checkpoints: T140, T148, T160.
+
+mod calls;
+mod kit;
+mod restores;
