@@ -7,6 +7,7 @@ mod csv;
 mod job;
 mod kit;
 mod leftovers;
+mod places;
 mod random;
 mod refusals;
 #[path = "../scratch/mod.rs"]

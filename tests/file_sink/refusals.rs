@@ -160,12 +160,16 @@ fn an_earlier_checkpoint_than_the_latest_is_refused() {
 #[test]
 fn what_is_no_state_is_refused() {
     let folder = Folder::new("no-state");
-    let other = RestoredOperator {
-        managed_operator: vec![vec![0xff; 3].into()],
-        ..RestoredOperator::default()
-    };
-    let error = refused(folder.restore(2, 1, &other));
-    assert!(matches!(error, FileSinkError::State { .. }), "{error}");
+    let mut longer = Vec::from(&*staged(&folder).managed_operator[0]);
+    longer.push(0);
+    for bytes in [vec![0xff; 3], longer] {
+        let other = RestoredOperator {
+            managed_operator: vec![bytes.into()],
+            ..RestoredOperator::default()
+        };
+        let error = refused(folder.restore(2, 1, &other));
+        assert!(matches!(error, FileSinkError::State { .. }), "{error}");
+    }
 }
 
 #[test]

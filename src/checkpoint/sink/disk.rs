@@ -109,7 +109,7 @@ fn is_folder(path: &Path) -> bool {
 }
 
 /// The folder that a path without a name in it stands for.
-fn or_here(path: &Path) -> &Path {
+pub(super) fn or_here(path: &Path) -> &Path {
     if path == Path::new("") {
         Path::new(".")
     } else {

@@ -1,6 +1,6 @@
 //! How the file sink is set up.
 
-use super::disk::{Disk, LocalDisk};
+use super::disk::{Disk, LocalDisk, or_here};
 use super::encoder::RecordEncoder;
 use super::error::FileSinkError;
 use super::file_writer::FileWriter;
@@ -84,10 +84,13 @@ pub struct FileSink<E> {
 }
 
 impl<E> FileSink<E> {
-    /// Records become files in `folder` as `encoder` has it.
+    /// Records become files in `folder` as `encoder` has it. A path that does not begin at the root begins
+    /// at the working directory there is now, whatever becomes that later.
     pub fn new(folder: impl AsRef<Path>, encoder: E) -> Self {
+        let folder = or_here(folder.as_ref());
         Self {
-            folder: folder.as_ref().to_owned(),
+            // Without a working directory nothing can be made there either, which is told then.
+            folder: std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()),
             encoder,
             part: PartName {
                 prefix: "part".to_owned(),

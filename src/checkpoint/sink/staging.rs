@@ -278,11 +278,15 @@ fn restored_state(folder: &Path, setting: &Setting) -> Result<FileSinkState, Fil
         .restored()
         .map(|restored| &restored.managed_operator);
     for part in parts.into_iter().flatten() {
-        let mut part: FileSinkState =
-            postcard::from_bytes(part).map_err(|error| FileSinkError::State {
-                folder: folder.to_owned(),
-                message: error.to_string(),
-            })?;
+        let refused = |message| FileSinkError::State {
+            folder: folder.to_owned(),
+            message,
+        };
+        let (mut part, rest) = postcard::take_from_bytes::<FileSinkState>(part)
+            .map_err(|error| refused(error.to_string()))?;
+        if !rest.is_empty() {
+            return Err(refused(format!("{} bytes are left", rest.len())));
+        }
         state.transactions.append(&mut part.transactions);
         if part.subtask == subtask {
             state.next_sequence = state.next_sequence.max(part.next_sequence);

@@ -4,7 +4,8 @@
 //!     nobody writes to it any more.
 //! V2. It is committed by a second name, which fails where that name is taken: a rename would put it in
 //!     the place of whatever is there. Both names are the same file, so a commit is the same done twice,
-//!     by this process or by two of them.
+//!     by this process or by two of them. Only where it was staged before this process, so that it may
+//!     be a copy of what was staged, it is enough that the file holds the same.
 //! V3. The first name goes when the second is sure to survive the machine, and not before. Until then
 //!     it can be committed again.
 
@@ -12,7 +13,7 @@ use super::disk::Disk;
 use super::error::FileSinkError;
 use crc32fast::Hasher;
 use serde::{Deserialize, Serialize};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -51,11 +52,25 @@ impl Transaction {
     /// Makes it visible (V2), unless it is already.
     pub(super) fn commit(&self, disk: &dyn Disk, folder: &Path) -> Result<(), FileSinkError> {
         let (staged, target) = (self.staged_in(folder), self.target_in(folder));
+        self.make_visible(disk, staged, target, are_one)
+    }
+
+    fn make_visible(
+        &self,
+        disk: &dyn Disk,
+        staged: PathBuf,
+        target: PathBuf,
+        may_be_one: fn(&Metadata, &Metadata) -> bool,
+    ) -> Result<(), FileSinkError> {
         let linked = disk.hard_link(&staged, &target);
         match linked.as_ref().map_err(io::Error::kind) {
             Ok(()) => Ok(()),
             Err(io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound) => {
+                let of_both = [&staged, &target].map(|path| path.symlink_metadata());
                 match self.found_at(&target)? {
+                    Found::Same if matches!(&of_both, [Ok(one), Ok(other)] if !may_be_one(one, other)) => {
+                        Err(FileSinkError::Taken { target, staged })
+                    }
                     Found::Same => Ok(()),
                     Found::Other => Err(FileSinkError::Taken { target, staged }),
                     Found::Nothing => Err(FileSinkError::Missing { staged, target }),
@@ -74,7 +89,9 @@ impl Transaction {
                 staged,
                 bytes: self.bytes,
             }),
-            Found::Same | Found::Nothing => self.commit(disk, folder),
+            Found::Same | Found::Nothing => {
+                self.make_visible(disk, staged, self.target_in(folder), |_, _| true)
+            }
         }
     }
 
@@ -111,4 +128,16 @@ impl Transaction {
             Found::Other
         })
     }
+}
+
+/// Whether both are one file, as far as the system tells.
+#[cfg(unix)]
+fn are_one(one: &Metadata, other: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+#[cfg(not(unix))]
+fn are_one(_one: &Metadata, _other: &Metadata) -> bool {
+    true
 }
