@@ -12,7 +12,9 @@ use serde::de::DeserializeOwned;
 /// the order in which they were given, on a thread of their own: they may block, and hold up neither tasks
 /// nor other checkpoints that are on their way. A call that does not return has its checkpoint expire,
 /// which counts as a failure of it; what it returns later is not heeded, and no hook of the job is called
-/// before that. A panic is an error, and ends nothing else.
+/// before that. A job that ends waits for a call for half a minute, and no longer. A panic is an error, and
+/// ends nothing else. Those of a job that is stepped by hand are called by the thread that steps, as what
+/// blocks is.
 ///
 /// What a hook stores is stored as [state by key](crate::stream::StateValue) is, by `postcard` and with
 /// its type's name; restored as another type it is refused.

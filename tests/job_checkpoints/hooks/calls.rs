@@ -196,6 +196,33 @@ fn t148_what_a_hook_says_after_the_timeout_is_not_heeded() {
 }
 
 #[test]
+fn t148_hooks_are_not_called_for_a_checkpoint_that_came_to_nothing_while_they_were_waited_for() {
+    watched(|| {
+        let log = Log::default();
+        let settings = by_hand().timeout(Duration::from_millis(250));
+        let settings = settings.tolerable_failures(2);
+        let checkpointing = Checkpointing::new(CheckpointStorage::in_memory(), settings);
+        let mut stand = Stand::new(&job(checkpointing.master_hook(hook("a", &log, fine)), &log));
+        stand.go_on();
+        log.take();
+        for _ in 0..2 {
+            let mut promise = stand.trigger();
+            stand.step_without(&[]).unwrap();
+            stand.advance_ms(250);
+            stand.step_without(&[]).unwrap();
+            let failure = promise.try_take().unwrap().unwrap_err();
+            assert_eq!(failure.reason, CheckpointFailureReason::Expired);
+        }
+        stand.go_on();
+        assert_eq!(log.take(), ["a: Trigger(1)"]);
+        let mut promise = stand.trigger();
+        stand.go_on();
+        promise.try_take().unwrap().unwrap();
+        assert_eq!(log.take(), ["a: Trigger(3)", "task: Snapshot 3"]);
+    });
+}
+
+#[test]
 fn t148_a_job_ends_though_a_hook_has_failed_at_its_last_checkpoint() {
     watched(|| {
         let log = Log::default();

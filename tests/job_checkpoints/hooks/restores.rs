@@ -209,6 +209,40 @@ fn a_hook_that_cannot_go_back_or_panics_fails_the_attempt() {
     });
 }
 
+#[test]
+fn t148_a_job_that_is_cancelled_while_a_hook_goes_back_is_not_deployed() {
+    watched(|| {
+        let log = Log::default();
+        let (is_called, is_released) = (
+            Arc::new(AtomicBool::new(false)),
+            Arc::new(AtomicBool::new(false)),
+        );
+        let (called, released) = (Arc::clone(&is_called), Arc::clone(&is_released));
+        let slow = hook("a", &log, move |call| {
+            if matches!(call, Call::Restore(..)) {
+                called.store(true, Ordering::Relaxed);
+                until(|| released.load(Ordering::Relaxed));
+            }
+            Ok(())
+        });
+        let checkpointing = Checkpointing::new(CheckpointStorage::in_memory(), by_hand());
+        let engine = engine(1);
+        let failing = Failing::start(checkpointing.master_hook(slow), 1, &log, &engine);
+        complete(&failing.checkpoints);
+        failing.fail();
+        until(|| is_called.load(Ordering::Relaxed));
+        log.take();
+        failing.job.cancel();
+        until(|| failing.job.has_ended());
+        is_released.store(true, Ordering::Relaxed);
+        let Err(RunError::Canceled(report)) = failing.job.wait() else {
+            panic!("it was cancelled");
+        };
+        assert_eq!(report.restarts, 1);
+        assert!(log.take().is_empty(), "no task begins");
+    });
+}
+
 /// An engine whose time is moved by hand.
 fn at_hand(threads: usize) -> (Engine, ManualClock) {
     let clock = ManualClock::new();
