@@ -60,7 +60,7 @@ pub use gate::{GateError, Gave, InputGate};
 pub use harness::OperatorHarness;
 pub use induced::{Induced, InducedCheckpoints};
 pub use inputs::{
-    FromInput, InputSelection, MultipleInputOperator, NothingSelected, TooManyInputs,
+    FromInput, InputLeftOut, InputSelection, MultipleInputOperator, NothingSelected, TooManyInputs,
     TwoInputOperator,
 };
 pub use key_group::{Key, KeyGroupRange, hash_of, key_group_of, subtask_of};

@@ -8,6 +8,7 @@ mod expiry;
 mod fencing;
 mod figures;
 mod hooks;
+mod inputs;
 mod kit;
 mod refusals;
 mod retention;

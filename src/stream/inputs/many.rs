@@ -75,7 +75,8 @@ pub struct FromInput<T> {
 /// ```
 pub trait MultipleInputOperator<T>: Operator<FromInput<T>> {
     /// Which inputs it takes the next record from; asked again after each record. It fails the task to
-    /// select nothing but inputs that have ended while others have not.
+    /// select nothing but inputs that have ended while others have not; and, in a job with checkpoints,
+    /// to [leave out](super::InputLeftOut) any that has not ended, whose barriers would not be read.
     #[inline]
     fn selection(&self) -> InputSelection {
         InputSelection::ALL

@@ -13,7 +13,7 @@ mod two;
 
 pub use many::{FromInput, MultipleInputOperator};
 pub use operator::TwoInputOperator;
-pub use order::NothingSelected;
+pub use order::{InputLeftOut, NothingSelected};
 pub use selection::{InputSelection, TooManyInputs};
 
 pub(crate) use intake::{Intake, Taken};

@@ -210,7 +210,8 @@ pub trait TwoInputOperator<A, B> {
     }
 
     /// Which input it takes the next record from; asked again after each record. It fails the task to
-    /// select nothing but inputs that have ended while the other has not.
+    /// select nothing but inputs that have ended while the other has not; and, in a job with checkpoints,
+    /// to [leave out](super::InputLeftOut) one that has not ended, whose barriers would not be read.
     #[inline]
     fn selection(&self) -> InputSelection {
         InputSelection::ALL

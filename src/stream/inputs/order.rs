@@ -4,7 +4,9 @@
 //! M2. An input whose data has ended counts as selected until it has ended: barriers and its end are
 //!     still to be read.
 //! M3. Before it is said that nothing is available, each input that could be read was looked at.
-//! M4. The end of all data is told at the last input's, drained only if each of them was.
+//! M4. In a task that takes part in checkpoints no input is left out that has not ended. A barrier of
+//!     one would wait behind records that nobody takes, and the others for that barrier.
+//! M5. The end of all data is told at the last input's, drained only if each of them was.
 
 use super::selection::{InputSelection, TooManyInputs};
 use crate::stream::element::StopMode;
@@ -29,6 +31,26 @@ impl fmt::Display for NothingSelected {
 }
 
 impl core::error::Error for NothingSelected {}
+
+/// An operator of a job with checkpoints left out an input that has not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InputLeftOut {
+    /// What was selected.
+    pub selected: InputSelection,
+}
+
+impl fmt::Display for InputLeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the selected inputs ({:?}) leave out others that have not ended: an operator of a job with \
+             checkpoints selects all of them, since barriers come by each",
+            self.selected
+        )
+    }
+}
+
+impl core::error::Error for InputLeftOut {}
 
 /// See above.
 #[derive(Clone, Debug)]
@@ -62,6 +84,15 @@ impl InputOrder {
             return Err(NothingSelected { selected });
         }
         Ok((selected_open | self.data_ended) & !self.ended)
+    }
+
+    /// Refuses to leave out an input that has not ended (M4).
+    pub(crate) fn leave_none_out(&self, selected: InputSelection) -> Result<(), InputLeftOut> {
+        let open = self.all & !self.data_ended;
+        if open & !selected.bits() != 0 {
+            return Err(InputLeftOut { selected });
+        }
+        Ok(())
     }
 
     /// The input to be read next, of those that are not in `empty`; `None`: nothing is available.
@@ -115,7 +146,7 @@ impl InputOrder {
         self.ended |= 1 << input;
     }
 
-    /// How the data of all inputs has ended; `None`: it has not (M4).
+    /// How the data of all inputs has ended; `None`: it has not (M5).
     pub(crate) fn end_of_data(&self) -> Option<StopMode> {
         (self.data_ended == self.all).then_some(self.mode)
     }

@@ -64,6 +64,7 @@ pub(crate) struct MultipleInputProcessor<I> {
     /// The operators had finished in the checkpoint that they are restored from: the head is asked for
     /// nothing any more, and told nothing.
     is_restored_finished: bool,
+    takes_checkpoints: bool,
     is_closed: bool,
 }
 
@@ -74,6 +75,7 @@ impl<I: Inputs> MultipleInputProcessor<I> {
             inputs,
             ending: None,
             is_restored_finished: false,
+            takes_checkpoints: false,
             is_closed: false,
         })
     }
@@ -120,6 +122,7 @@ impl<I: Inputs> MultipleInputProcessor<I> {
 impl<I: Inputs> Body for MultipleInputProcessor<I> {
     fn open(&mut self, setting: &Setting) -> Outcome {
         self.is_restored_finished = setting.is_restored_finished();
+        self.takes_checkpoints = setting.takes_checkpoints();
         self.inputs.chain_mut().open(setting)
     }
 
@@ -137,6 +140,9 @@ impl<I: Inputs> Body for MultipleInputProcessor<I> {
             let selected = self.selection();
             let Self { inputs, order, .. } = self;
             let next = order.next(selected, empty, |input| inputs.has_elements(input))?;
+            if self.takes_checkpoints {
+                order.leave_none_out(selected)?;
+            }
             let Some(input) = next else {
                 return Ok(if order.is_over() {
                     InputStatus::EndOfInput
