@@ -294,7 +294,8 @@ pub(crate) trait Participant {
     /// to ask again.
     fn poll_leave(&mut self, cx: &mut Context<'_>) -> Poll<()>;
 
-    /// The task ends, however.
+    /// The task ends, however. Nobody takes part for it after that, so nothing can be handed over to be
+    /// stored behind it.
     fn close(&mut self);
 }
 

@@ -172,12 +172,10 @@ impl TakingPart {
     }
 
     pub(super) fn data_ended(&mut self, task: &mut Hand<'_>) -> Outcome {
-        if let Some(participant) = &mut self.participant {
-            participant.data_ended(task)?;
+        match &mut self.participant {
+            Some(participant) => participant.data_ended(task),
+            None => Ok(()),
         }
-        // What was triggered while operators finished comes after the end of the data.
-        self.trigger_waiting(task)?;
-        Ok(())
     }
 
     pub(super) fn poll_leave(&mut self, cx: &mut Context<'_>) -> Poll<()> {
@@ -188,7 +186,7 @@ impl TakingPart {
     }
 
     pub(super) fn close(&mut self) {
-        if let Some(participant) = &mut self.participant {
+        if let Some(mut participant) = self.participant.take() {
             participant.close();
         }
     }

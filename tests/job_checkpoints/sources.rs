@@ -104,6 +104,66 @@ fn a_source_with_a_loop_is_stopped_and_goes_on_later() {
     });
 }
 
+/// Emits two numbers in one hold of its lock, and the second one when somebody waits for the lock.
+#[derive(Clone, Default)]
+struct Holding {
+    holds: Arc<AtomicU64>,
+}
+
+impl SourceFunction for Holding {
+    type Out = u64;
+    /// How many numbers it has emitted.
+    type State = u64;
+
+    fn initial_state(&self, _subtask: &Subtask) -> u64 {
+        0
+    }
+
+    fn run(&self, context: &mut SourceContext<u64, u64>) -> Outcome {
+        let mut hold = context.lock();
+        hold.emit(1)?;
+        self.holds.store(1, Ordering::Release);
+        while hold.is_running() && !hold.has_waiters() {
+            std::thread::yield_now();
+        }
+        hold.emit(2)?;
+        *hold = 2;
+        self.holds.store(2, Ordering::Release);
+        drop(hold);
+        while context.is_running() {
+            std::thread::yield_now();
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn t181_a_checkpoint_waits_for_a_loop_that_blocks_with_its_lock() {
+    watched(|| {
+        let (visible, holding) = (Visible::new(), Holding::default());
+        let storage = CheckpointStorage::in_memory();
+        let settings = CheckpointSettings::manual();
+        let engine = engine(1);
+        let job = Job::new("holding")
+            .checkpoints(Checkpointing::new(storage, settings))
+            .source("numbers", LegacySource::new(holding.clone()))
+            .forward()
+            .sink("visible", visible.clone())
+            .start(&engine)
+            .unwrap();
+        until(|| holding.holds.load(Ordering::Acquire) == 1);
+        // It is refused until all tasks run.
+        let checkpoints = job.checkpoints().unwrap();
+        until(|| checkpoints.trigger().wait().is_ok());
+        assert_eq!(holding.holds.load(Ordering::Acquire), 2);
+        // All of the hold belongs to the checkpoint.
+        until(|| !visible.values().is_empty());
+        assert_eq!(visible.values(), [1, 2]);
+        job.stop(StopMode::NoDrain);
+        job.wait().unwrap();
+    });
+}
+
 const NUMBERS: u64 = 100;
 const BETWEEN: u64 = 10;
 

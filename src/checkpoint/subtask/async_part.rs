@@ -52,7 +52,7 @@ fn end(state: &AtomicU32, to: u32) -> bool {
 
 /// The part of a checkpoint that runs beside the task.
 pub(super) struct AsyncPart {
-    snapshot: Snapshot,
+    pub(super) snapshot: Snapshot,
     environment: PlainArc<dyn SubtaskEnvironment>,
     /// Called when it is over: the task may wait for that.
     waker: Waker,

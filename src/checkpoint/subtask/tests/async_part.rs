@@ -4,7 +4,7 @@ use super::super::async_part::{AsyncPart, RunningPart, Snapshot};
 use super::fakes::{EPOCH, FakeEnvironment, Log, Rig, SUBTASK, Storage};
 use super::id;
 use crate::checkpoint::SubtaskCheckpointMetrics;
-use crate::stream::{OperatorSnapshot, Participant as _};
+use crate::stream::{EncodeState, OperatorSnapshot, Participant as _};
 use crate::sync::{Counter, PlainArc, thread};
 use core::task::Waker;
 use proptest::prelude::*;
@@ -61,6 +61,34 @@ fn t117_c2_a_close_while_it_stores_has_that_deleted_and_tells_nothing() {
             _ => &["wake"],
         };
         assert_eq!(log.take(), expected);
+    }
+}
+
+#[test]
+fn state_of_each_kind_is_stored_as_that_kind() {
+    let log = Log::default();
+    let environment = FakeEnvironment::new(&log);
+    let (mut part, _kept) = part(&environment, &log);
+    let kind = |bytes: u8| Some(Box::new(move || Ok(vec![bytes])) as Box<dyn EncodeState>);
+    let of = |first: u8| OperatorSnapshot {
+        managed_keyed: kind(first),
+        raw_keyed: kind(first + 1),
+        managed_operator: kind(first + 2),
+        raw_operator: kind(first + 3),
+    };
+    part.snapshot.operators = vec![("head", of(1)), ("tail", of(5))];
+    part.run();
+    let stored = environment.take_stored();
+    let [(_, operators)] = stored.as_slice() else {
+        panic!("{stored:?}");
+    };
+    let names: Vec<_> = operators.iter().map(|of| &*of.name).collect();
+    assert_eq!(names, ["head", "tail"]);
+    for (operator, first) in operators.iter().zip([1, 5]) {
+        assert_eq!(operator.managed_keyed, Some(vec![first]));
+        assert_eq!(operator.raw_keyed, Some(vec![first + 1]));
+        assert_eq!(operator.managed_operator, Some(vec![first + 2]));
+        assert_eq!(operator.raw_operator, Some(vec![first + 3]));
     }
 }
 

@@ -1,6 +1,6 @@
-//! What a task with channels makes of their events: bugs K7, K13 and K19, T49, T109, T188.
+//! What a task with channels makes of their events: bugs K7, K13 and K19, T48, T49, T128, T188.
 
-use super::fakes::Rig;
+use super::fakes::{FailsAt, Rig, Storage};
 use super::id;
 use crate::stream::{CheckpointNotice, Event};
 
@@ -31,6 +31,10 @@ fn what_is_aborted_by_a_channel_is_declined_and_passed_on() {
     // K7: a late barrier brings it to life no more.
     rig.barrier(1, 1);
     assert_eq!(rig.take(), ["resume 1"]);
+    // The coordinator tells all tasks of it: this one has nothing to remember.
+    rig.abort(1, 0);
+    assert_eq!(rig.take(), ["aborted 1"]);
+    assert_eq!(rig.coordinator.remembered(), 0);
     rig.barrier(2, 0);
     rig.cancel(3, 1);
     let told = [
@@ -130,4 +134,51 @@ fn the_end_of_a_channels_data_is_no_news() {
     rig.event(end, 0).unwrap();
     rig.notify(CheckpointNotice::Subsumed(id(1))).unwrap();
     assert_eq!(rig.take(), ["subsumed 1"]);
+}
+
+#[test]
+fn t48_a_checkpoint_that_nobody_stores_is_declined_and_channels_go_on() {
+    let mut rig = Rig::with_channels(2);
+    rig.environment.set_storage(Storage::Refuses);
+    rig.barrier(1, 0);
+    rig.barrier(1, 1);
+    let log = rig.take();
+    assert_eq!(log[..3], TAKEN[..3]);
+    let declined = ["wake", "decline 1: AsyncException", "resume 0", "resume 1"];
+    assert_eq!(log[3..], declined);
+    rig.environment.set_storage(Storage::Works);
+    rig.barrier(2, 1);
+    rig.barrier(2, 0);
+    assert_eq!(rig.take()[3..], ["submit", "resume 0", "resume 1"]);
+}
+
+#[test]
+fn t48_what_else_a_trigger_fails_by_fails_the_task() {
+    for fails_at in [FailsAt::Prepare, FailsAt::Broadcast, FailsAt::Snapshot] {
+        let mut rig = Rig::with_channels(2);
+        rig.task.fails_at = fails_at;
+        rig.barrier(1, 1);
+        let last = Event::Barrier(super::barrier(1));
+        assert!(rig.event(last, 0).is_err());
+        // Nothing behind a barrier is read any more, and nobody is told.
+        let log = rig.take();
+        assert!(TAKEN.starts_with(&log.iter().map(|what| &**what).collect::<Vec<_>>()[..]));
+    }
+}
+
+#[test]
+fn what_is_aborted_at_least_once_takes_older_ones_with_it() {
+    let mut rig = Rig::tracking(2);
+    for number in 1..=3 {
+        rig.barrier(number, 0);
+    }
+    assert_eq!(rig.take(), ["resume 0"; 3]);
+    rig.abort(2, 0);
+    // The coordinator was not the one to abort the first.
+    let told = ["decline 1: Subsumed", "cancel 1", "cancel 2", "aborted 2"];
+    assert_eq!(rig.take(), told);
+    rig.barrier(2, 1);
+    rig.barrier(3, 1);
+    let log = rig.take();
+    assert_eq!(log[..4], ["resume 1", "resume 1", "prepare 3", "barrier 3"]);
 }

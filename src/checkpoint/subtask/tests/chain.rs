@@ -7,21 +7,26 @@ use crate::stream::{
     LatencyMarker, Link, LinkFactory, Operator, OperatorSnapshot, Output, Progress, Readiness,
     Record, Reports, Setting, Watermark, WatermarkStatus,
 };
-use crate::sync::PlainArc;
+use crate::sync::{Mutex, PlainArc};
 use core::task::{Context, Poll};
 
 /// The end of a chain, which writes down what it is given.
 #[derive(Clone)]
-pub(super) struct Tail(Log);
+pub(super) struct Tail {
+    log: Log,
+    tells_flushes: bool,
+    has_no_room: PlainArc<Mutex<bool>>,
+    has_ended: bool,
+}
 
 impl Output<u64> for Tail {
     fn record(&mut self, record: Record<u64>) -> Outcome {
-        self.0.add(format!("record {}", record.value));
+        self.log.add(format!("record {}", record.value));
         Ok(())
     }
 
     fn watermark(&mut self, watermark: Watermark) -> Outcome {
-        self.0.add(format!("{watermark:?}"));
+        self.log.add(format!("{watermark:?}"));
         Ok(())
     }
 
@@ -60,18 +65,28 @@ impl Link<u64> for Tail {
     }
 
     fn event(&mut self, event: Event) -> Outcome {
-        self.0.add(match event {
+        self.log.add(match event {
             Event::Barrier(barrier) => format!("barrier {}", barrier.id),
             Event::CancelBarrier(id) => format!("cancel {id}"),
             Event::EndOfData(mode) => format!("end of data: {mode:?}"),
-            Event::EndOfPartition => "end of partition".to_owned(),
+            Event::EndOfPartition => {
+                self.has_ended = true;
+                "end of partition".to_owned()
+            }
         });
         Ok(())
     }
 
-    fn flush(&mut self) {}
+    fn flush(&mut self) {
+        if self.tells_flushes {
+            self.log.add("flush");
+        }
+    }
 
     fn poll_room(&mut self, _cx: &mut Context<'_>) -> Poll<()> {
+        if self.has_ended && *self.has_no_room.lock() {
+            return Poll::Pending;
+        }
         Poll::Ready(())
     }
 
@@ -115,6 +130,10 @@ pub(super) struct Plan {
     /// The step that it fails at.
     pub(super) fails_at: &'static str,
     pub(super) on_record: Option<OnRecord>,
+    /// Each time that what was put out is shown to others is written down.
+    pub(super) tells_flushes: bool,
+    /// There is no room for the end of the partition.
+    pub(super) has_no_room: PlainArc<Mutex<bool>>,
 }
 
 impl Plan {
@@ -127,6 +146,8 @@ impl Plan {
             is_slow: false,
             fails_at: "",
             on_record: None,
+            tells_flushes: false,
+            has_no_room: PlainArc::new(Mutex::new(false)),
         }
     }
 
@@ -146,7 +167,12 @@ impl Plan {
 
     /// The only operator.
     pub(super) fn alone(self) -> impl LinkFactory<u64> {
-        let tail = Tail(self.log.clone());
+        let tail = Tail {
+            log: self.log.clone(),
+            tells_flushes: self.tells_flushes,
+            has_no_room: PlainArc::clone(&self.has_no_room),
+            has_ended: false,
+        };
         self.before(tail)
     }
 }

@@ -213,12 +213,36 @@ fn t106_t107_operators_give_first_to_last_and_are_stored_last_to_first() {
 }
 
 #[test]
+fn a_barrier_is_shown_to_others_before_the_state_is_taken() {
+    let set_up = SetUp::new();
+    let mut plan = set_up.plan("sums");
+    plan.tells_flushes = true;
+    let mut stand = set_up.channels(2, plan.alone());
+    for event in [
+        Event::Barrier(super::barrier(1)),
+        Event::CancelBarrier(super::id(2)),
+    ] {
+        for channel in [0, 1] {
+            stand.send(channel, Element::Event(event));
+        }
+    }
+    stand.run();
+    let log = stand.take();
+    let place = |what: &str| log.iter().position(|logged| logged == what).unwrap();
+    let barrier = place("barrier 1");
+    assert_eq!(log[barrier + 1..][..2], ["flush", "sums: snapshot"]);
+    assert_eq!(log[place("cancel 2") + 1], "flush");
+}
+
+#[test]
 fn t119_k18_all_operators_are_told_last_to_first_whoever_fails() {
-    for fails in ["second", "first"] {
+    // Where both fail it is by the first error.
+    for (fail, by) in [("second", "second"), ("first", "first"), ("both", "second")] {
         let set_up = SetUp::new();
         let plans = ["first", "second"].map(|name| {
             let mut plan = set_up.plan(name);
-            plan.fails_at = if name == fails { "complete" } else { "" };
+            let fails = fail == "both" || fail == name;
+            plan.fails_at = if fails { "complete" } else { "" };
             plan
         });
         let [first, second] = plans;
@@ -226,10 +250,10 @@ fn t119_k18_all_operators_are_told_last_to_first_whoever_fails() {
         stand.run();
         stand.notify(CheckpointNotice::Complete(super::id(4)));
         let error = stand.try_run().unwrap_err();
+        let error = error.to_string();
         assert!(
-            error
-                .to_string()
-                .contains(&format!("{fails} fails at complete"))
+            error.contains(&format!("{by} fails at complete")),
+            "{error}"
         );
         let log = stand.take();
         assert_eq!(log[..2], ["second: complete 4", "first: complete 4"]);

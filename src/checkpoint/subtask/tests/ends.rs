@@ -1,10 +1,11 @@
-//! Inputs and tasks that end around checkpoints: case B60, T125, T128, T130, T177, and what is left in
-//! the channels of a task when all before it have ended.
+//! Inputs and tasks that end around checkpoints: case B60, T109, T116, T119, T121, T125, T128 to T130,
+//! T177, and what is left in the channels of a task when all before it have ended.
 
 use super::fakes::Log;
 use super::stand::{SetUp, Stand, barrier_of, record};
 use crate::processor::{Ended, Step};
 use crate::stream::{CheckpointNotice, Element, Event, StopMode};
+use crate::sync::PlainArc;
 
 const DONE: Step = Step::Ended(Ended::AllDone);
 
@@ -221,8 +222,42 @@ fn t116_what_is_stored_when_a_task_fails_is_told_to_nobody() {
     stand.run();
     stand.notify(CheckpointNotice::Subsumed(super::id(1)));
     assert!(stand.try_run().is_err());
-    let environment = crate::sync::PlainArc::clone(&stand.environment);
+    let environment = PlainArc::clone(&stand.environment);
     drop(stand);
     environment.run_jobs();
     assert!(environment.take_told().is_empty());
+}
+
+/// Its end of partition is on its way, and counts as a barrier for those behind it.
+#[test]
+fn t109_t119_t121_a_task_whose_operators_are_closed_takes_none_and_is_told_nothing() {
+    let set_up = SetUp::new().waiting_for_none();
+    let plan = set_up.plan("sums");
+    let has_no_room = PlainArc::clone(&plan.has_no_room);
+    *has_no_room.lock() = true;
+    let mut stand = set_up.channels(1, plan.alone());
+    stand.send(0, barrier_of(1));
+    stand.run();
+    stand.environment.run_jobs();
+    stand.end(0);
+    assert_eq!(stand.run_to(), Step::Idle);
+    let end = ["sums: close", "end of partition"];
+    assert!(stand.take().ends_with(&end.map(str::to_owned)));
+    stand.trigger(2);
+    for notice in [
+        CheckpointNotice::Complete(super::id(1)),
+        CheckpointNotice::Aborted {
+            id: super::id(2),
+            latest_completed: Some(super::id(1)),
+        },
+        CheckpointNotice::Subsumed(super::id(1)),
+    ] {
+        stand.notify(notice);
+    }
+    assert_eq!(stand.run_to(), Step::Idle);
+    assert_eq!(stand.take(), ["decline 2: TaskNotReady"]);
+    *has_no_room.lock() = false;
+    stand.trigger(3);
+    assert_eq!(stand.run_to(), DONE);
+    assert_eq!(stand.take(), ["decline 3: TaskNotReady"]);
 }

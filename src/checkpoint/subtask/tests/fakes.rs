@@ -6,8 +6,8 @@ use super::super::environment::{EncodedOperator, SubtaskEnvironment};
 use super::super::error::CheckpointError;
 use super::{barrier, id};
 use crate::checkpoint::{
-    CheckpointBarrierHandler, Epoch, OperatorSubtaskState, SingleCheckpointBarrierHandler,
-    StateHandle, SubtaskId, SubtaskState, ToCoordinator,
+    CheckpointBarrierHandler, CheckpointBarrierTracker, Epoch, OperatorSubtaskState,
+    SingleCheckpointBarrierHandler, StateHandle, SubtaskId, SubtaskState, ToCoordinator,
 };
 use crate::letter::{BoxError, Outcome};
 use crate::stream::{
@@ -73,6 +73,8 @@ pub(super) struct FakeEnvironment {
     pub(super) log: Log,
     jobs: Mutex<VecDeque<Job>>,
     now_ns: Mutex<u64>,
+    /// How much later it is after each look at the clock.
+    tick_ns: Mutex<u64>,
     storage: Mutex<Storage>,
     on_store: Mutex<Option<Job>>,
     told: Mutex<Vec<ToCoordinator>>,
@@ -85,6 +87,7 @@ impl FakeEnvironment {
             log: log.clone(),
             jobs: Mutex::new(VecDeque::new()),
             now_ns: Mutex::new(0),
+            tick_ns: Mutex::new(0),
             storage: Mutex::new(Storage::Works),
             on_store: Mutex::new(None),
             told: Mutex::new(Vec::new()),
@@ -108,6 +111,10 @@ impl FakeEnvironment {
 
     pub(super) fn set_now_ns(&self, now_ns: u64) {
         *self.now_ns.lock() = now_ns;
+    }
+
+    pub(super) fn set_tick_ns(&self, tick_ns: u64) {
+        *self.tick_ns.lock() = tick_ns;
     }
 
     /// Takes a part that waits to be run.
@@ -140,7 +147,9 @@ fn handle(bytes: Option<Vec<u8>>) -> Option<StateHandle> {
 
 impl SubtaskEnvironment for FakeEnvironment {
     fn now_ns(&self) -> u64 {
-        *self.now_ns.lock()
+        let mut now_ns = self.now_ns.lock();
+        let then_ns = *now_ns + *self.tick_ns.lock();
+        core::mem::replace(&mut *now_ns, then_ns)
     }
 
     fn submit(&self, job: Job) -> Result<(), BoxError> {
@@ -334,6 +343,16 @@ impl Rig {
     /// A task with a gate of so many channels.
     pub(super) fn with_channels(channels: u32) -> Self {
         Self::new(|task| task.channels = vec![channels], |_| {})
+    }
+
+    /// The same, by whose channels records may count twice.
+    pub(super) fn tracking(channels: u32) -> Self {
+        let mut rig = Self::with_channels(channels);
+        let tracker = CheckpointBarrierTracker::new(&rig.task.channels);
+        let around = PlainArc::clone(&rig.environment);
+        let handler = Some(Box::new(tracker) as Box<dyn CheckpointBarrierHandler>);
+        rig.coordinator = SubtaskCheckpointCoordinator::new(options(), around, handler, &rig.task);
+        rig
     }
 
     pub(super) fn new(

@@ -80,6 +80,15 @@ fn t111_an_abort_after_that_is_remembered_by_nobody() {
     assert_eq!(rig.take(), ["aborted 1"]);
     assert_eq!(rig.coordinator.remembered(), 0);
     assert_eq!(rig.coordinator.parts(), 0);
+    // Nor where the task keeps nothing of its part any more.
+    rig.trigger(2).unwrap();
+    rig.environment.run_jobs();
+    rig.trigger(3).unwrap();
+    rig.take();
+    rig.abort(2, 0);
+    assert_eq!(rig.take(), ["aborted 2"]);
+    assert_eq!(rig.coordinator.remembered(), 0);
+    assert_eq!(rig.coordinator.parts(), 1);
 }
 
 #[test]

@@ -1,8 +1,9 @@
-//! Checkpoints that begin at a source, in whole tasks: T124, T140, T179, X1 and X2, and the place of a
+//! Checkpoints that begin at a source, in whole tasks: T114, T124, T140, T179, T181, X1 and X2, and the place of a
 //! checkpoint where a source or its chain is in the midst of something.
 
+use super::fakes::Log;
 use super::stand::SetUp;
-use crate::letter::BoxError;
+use crate::letter::{BoxError, Outcome};
 use crate::processor::{Ended, Step};
 use crate::stream::{
     CheckpointId, CheckpointNotice, FromIter, LegacySource, Polled, Record, Source, SourceContext,
@@ -17,12 +18,15 @@ const TAKEN: [&str; 4] = ["sums: pre", "barrier 1", "sums: snapshot", "submit"];
 struct Given {
     elements: std::vec::IntoIter<Polled<u64>>,
     is_induced: bool,
+    /// Where it writes down what it is told.
+    log: Option<Log>,
 }
 
 fn given(elements: impl IntoIterator<Item = Polled<u64>>) -> Given {
     Given {
         elements: elements.into_iter().collect::<Vec<_>>().into_iter(),
         is_induced: false,
+        log: None,
     }
 }
 
@@ -50,6 +54,13 @@ impl Source for Given {
 
     fn stop(&mut self, _mode: StopMode) -> Stopping {
         Stopping::AtOnce
+    }
+
+    fn notify_checkpoint(&mut self, notice: CheckpointNotice) -> Outcome {
+        if let Some(log) = &self.log {
+            log.add(format!("source: {notice:?}"));
+        }
+        Ok(())
     }
 }
 
@@ -94,6 +105,62 @@ fn t124_a_checkpoint_waits_for_the_record_that_is_being_processed_and_for_no_oth
     assert_eq!(again.take()[..2], ["record 3", "record 4"]);
 }
 
+/// Letters are looked for so often, and the checkpoint is behind the records up to the next look.
+#[test]
+fn t181_a_source_that_gives_way_is_cut_within_a_look() {
+    for look in [1, 7, 256] {
+        let set_up = SetUp::new().look(look);
+        let executor = PlainArc::clone(&set_up.executor);
+        let mut plan = set_up.plan("sums");
+        plan.on_record = Some(PlainArc::new(move |value| {
+            if value == 300 {
+                let trigger = |task: &mut StreamTask| task.trigger_checkpoint(super::barrier(1));
+                executor.get().unwrap().execute(trigger).unwrap();
+            }
+        }));
+        let mut stand = set_up.source(FromIter::new(0..9_000_u64), plan.alone());
+        stand.run();
+        let log = stand.take();
+        let before = log.iter().position(|what| *what == TAKEN[0]).unwrap();
+        assert!((301..=300 + look).contains(&before), "{before} by {look}");
+        stand.environment.run_jobs();
+        let (_, sums) = stand.stored(1);
+        let sums: [u64; 2] = postcard::from_bytes(&sums).unwrap();
+        assert_eq!(sums, [(0..before as u64).sum(), 0]);
+    }
+}
+
+#[test]
+fn t114_the_source_is_told_too_and_last() {
+    let set_up = SetUp::new();
+    let log = set_up.log.clone();
+    let [first, second] = ["first", "second"].map(|name| set_up.plan(name));
+    let source = Given {
+        log: Some(log),
+        ..given([])
+    };
+    let mut stand = set_up.source(source, first.before(second.alone()));
+    stand.run();
+    let aborted = CheckpointNotice::Aborted {
+        id: super::id(2),
+        latest_completed: None,
+    };
+    for (notice, told) in [
+        (CheckpointNotice::Complete(super::id(1)), "complete 1"),
+        (aborted, "aborted 2"),
+        (CheckpointNotice::Subsumed(super::id(1)), "subsumed 1"),
+    ] {
+        stand.notify(notice);
+        stand.run();
+        let expected = [
+            format!("second: {told}"),
+            format!("first: {told}"),
+            format!("source: {notice:?}"),
+        ];
+        assert_eq!(stand.take(), expected);
+    }
+}
+
 #[test]
 fn t179_letters_before_a_trigger_come_before_it_and_others_after() {
     let set_up = SetUp::new();
@@ -127,12 +194,16 @@ fn a_checkpoint_waits_for_what_the_chain_has_left_unfinished() {
     }
     let begun = ["record 1", "sums: unfinished", "sums: half done"];
     assert_eq!(stand.take(), begun);
-    stand.trigger(1);
+    for number in [1, 2] {
+        stand.trigger(number);
+    }
     stand.run();
     let log = stand.take();
     assert_eq!(log[..2], ["sums: advanced", "Watermark(5)"]);
     assert_eq!(log[2..6], TAKEN);
-    assert_eq!(log[6..], ["record 2"]);
+    // The one that was triggered first is the first.
+    assert_eq!(log[7], "barrier 2");
+    assert_eq!(log[10..], ["record 2"]);
 }
 
 #[test]

@@ -4,7 +4,9 @@
 use super::super::error::CheckpointError;
 use super::fakes::{FailsAt, Rig, Storage};
 use super::id;
-use crate::checkpoint::{CheckpointFailureReason, Decline, ToCoordinator};
+use crate::checkpoint::{
+    CheckpointFailureReason, Decline, SubtaskCheckpointMetrics, ToCoordinator,
+};
 use crate::stream::Participant as _;
 use crate::sync::PlainArc;
 
@@ -44,6 +46,28 @@ fn what_was_measured_is_told() {
     assert_eq!(ack.metrics.state_bytes, 6);
     let names: Vec<_> = ack.state.operators.iter().map(|of| &*of.0).collect();
     assert_eq!(names, ["head", "tail"]);
+}
+
+#[test]
+fn how_long_each_part_took_is_told() {
+    let mut rig = Rig::source();
+    rig.environment.set_now_ns(100);
+    rig.environment.set_tick_ns(10);
+    rig.trigger(1).unwrap();
+    rig.environment.set_tick_ns(7);
+    rig.environment.run_jobs();
+    let told = rig.environment.take_told();
+    let [ToCoordinator::Acknowledge(ack)] = told.as_slice() else {
+        panic!("{told:?}");
+    };
+    let measured = SubtaskCheckpointMetrics {
+        start_delay_ns: 100,
+        alignment_ns: 0,
+        sync_ns: 10,
+        async_ns: 7,
+        state_bytes: 0,
+    };
+    assert_eq!(ack.metrics, measured);
 }
 
 #[test]
