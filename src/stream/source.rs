@@ -31,7 +31,9 @@ pub trait Source {
     /// What it makes records of.
     type Out;
 
-    /// Before anything else.
+    /// Before anything else. Also where the source had come to its end in the checkpoint that its job goes
+    /// on from, as [`Setting::is_restored_finished`] says: it is closed without being polled then, and
+    /// what it read may be gone.
     ///
     /// # Errors
     /// Whatever fails the task.

@@ -7,11 +7,16 @@ mod ends;
 mod expiry;
 mod fencing;
 mod figures;
+#[cfg(feature = "csv")]
+mod files;
 mod hooks;
 mod inputs;
 mod kit;
 mod refusals;
 mod retention;
+#[cfg(feature = "csv")]
+#[path = "../scratch/mod.rs"]
+mod scratch;
 mod sources;
 mod stepped;
 mod timers;

@@ -125,16 +125,19 @@ fn rows_that_are_all_left_out_hold_up_no_letter() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_an_error_at_once() {
+fn a_folder_is_an_error_at_once_and_a_file_that_is_not_there_when_it_is_read() {
     let scratch = Scratch::new("csv-missing");
-    let missing = csv_source(scratch.path("rows.csv"), Some::<City>).unwrap_err();
+    assert!(csv_source(scratch.path(""), Some::<City>).is_err());
+    // A job that goes on behind its end needs no file.
+    let sources = csv_source(scratch.path("rows.csv"), Some::<City>).unwrap();
+    let missing = SourceHarness::new(sources).unwrap_err();
+    let missing = *missing.downcast::<CsvError>().unwrap();
     let told = told(&missing);
     assert!(told.starts_with(": cannot open it: "), "{told}");
     assert!(matches!(
         missing,
         CsvError::File { source, .. } if source.kind() == std::io::ErrorKind::NotFound
     ));
-    assert!(csv_source(scratch.path(""), Some::<City>).is_err());
 }
 
 #[test]

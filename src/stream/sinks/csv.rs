@@ -3,7 +3,7 @@
 use crate::letter::{BoxError, Outcome};
 use crate::stream::csv_error::CsvError;
 use crate::stream::element::Record;
-use crate::stream::setting::Subtask;
+use crate::stream::setting::{Setting, Subtask};
 use crate::stream::sink::{Sink, SinkFactory};
 use csv::{Writer, WriterBuilder};
 use serde::Serialize;
@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 /// there before: a job that fails, is cancelled, or is stopped without a drain leaves the part.
 ///
 /// It takes no part in checkpoints: a job that is restored from one writes the file anew, of the
-/// records that come from then on.
+/// records that come from then on. A subtask that had finished before leaves its file as it is.
 ///
 /// The file is written by the subtask's thread, 64 KiB at a time, and that blocks it for a moment.
 ///
@@ -107,15 +107,11 @@ impl<T: Serialize + 'static> SinkFactory<T> for CsvSink {
         let mut part = path.clone().into_os_string();
         part.push(".part");
         let part = PathBuf::from(part);
-        let file = File::create(&part).map_err(|error| CsvError::file(&part, "create", error))?;
-        let writer = WriterBuilder::new()
-            .delimiter(self.delimiter)
-            .buffer_capacity(1 << 16)
-            .from_writer(file);
         Ok(CsvWriter {
             path,
             part,
-            writer: Some(writer),
+            delimiter: self.delimiter,
+            writer: None,
             records: 0,
         })
     }
@@ -126,7 +122,8 @@ impl<T: Serialize + 'static> SinkFactory<T> for CsvSink {
 pub struct CsvWriter {
     path: PathBuf,
     part: PathBuf,
-    /// `None` once it has finished.
+    delimiter: u8,
+    /// `None` before it is opened, and once it has finished.
     writer: Option<Writer<File>>,
     records: u64,
 }
@@ -138,6 +135,19 @@ impl CsvWriter {
 }
 
 impl<T: Serialize> Sink<T> for CsvWriter {
+    fn open(&mut self, setting: &Setting) -> Outcome {
+        if setting.is_restored_finished() {
+            return Ok(());
+        }
+        let file = File::create(&self.part).map_err(|error| self.failed("create", error))?;
+        let writer = WriterBuilder::new()
+            .delimiter(self.delimiter)
+            .buffer_capacity(1 << 16)
+            .from_writer(file);
+        self.writer = Some(writer);
+        Ok(())
+    }
+
     fn record(&mut self, record: Record<T>) -> Outcome {
         let Some(writer) = &mut self.writer else {
             return Ok(());

@@ -29,10 +29,12 @@ use std::path::{Path, PathBuf};
 /// the file is on a disk of its own machine. It is not for pipes or slow networks.
 ///
 /// Its position is where the next row begins. When it is restored, the file is read from there on: it
-/// may have grown since, but what was there must be the same.
+/// may have grown since, but what was there must be the same. Where the source had come to its end
+/// before the checkpoint, the file is not read any more, and need not be there.
 ///
 /// # Errors
-/// [`CsvError::File`] where the file cannot be opened. Rows are looked at when the job runs.
+/// [`CsvError::File`] where there is a file that cannot be opened, or a folder. That there is none, and
+/// what its rows are, is looked at when the job runs, and fails it.
 ///
 /// ```
 /// use mailring::job::Job;
@@ -74,14 +76,17 @@ where
             let error = std::io::ErrorKind::IsADirectory.into();
             Err(CsvError::file(path, "open", error))
         }
-        Ok(_) => Ok(CsvSource {
+        // A job that goes on from a checkpoint may need it no more.
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(CsvError::file(path, "open", error))
+        }
+        _ => Ok(CsvSource {
             path: path.to_owned(),
             to_record,
             delimiter: b',',
             has_names: true,
             rows: PhantomData,
         }),
-        Err(error) => Err(CsvError::file(path, "open", error)),
     }
 }
 
@@ -169,57 +174,35 @@ where
     type Source = CsvReader<R, F>;
 
     fn create(self, subtask: &Subtask) -> Result<Self::Source, BoxError> {
-        let Self {
-            path,
-            to_record,
-            delimiter,
-            has_names,
-            ..
-        } = self;
-        let file = File::open(&path).map_err(|error| CsvError::file(&path, "open", error))?;
-        let mut reader = ReaderBuilder::new()
-            .delimiter(delimiter)
-            .has_headers(has_names)
-            .buffer_capacity(1 << 16)
-            .from_reader(file);
-        let row = ByteRecord::new();
-        let names = match has_names {
-            true => match reader.byte_headers() {
-                Ok(names) => Some(names.clone()),
-                Err(error) => {
-                    return Err(CsvError::row(&path, error, &row, &ByteRecord::new()).into());
-                }
-            },
-            false => None,
-        };
         Ok(CsvReader {
-            path,
-            to_record,
-            reader,
-            names,
-            row,
+            source: self,
+            file: None,
+            row: ByteRecord::new(),
             skip: u64::from(subtask.index),
             between: u64::from(subtask.parallelism) - 1,
             positions: Positions::new("the rows of a file", subtask),
             waker: Waker::noop().clone(),
-            rows: PhantomData,
         })
     }
 }
 
 /// See [`csv_source`].
 pub struct CsvReader<R, F> {
-    path: PathBuf,
-    to_record: F,
-    reader: Reader<File>,
-    names: Option<ByteRecord>,
+    source: CsvSource<R, F>,
+    /// `None` before it is opened, and where it is not read any more.
+    file: Option<CsvFile>,
     row: ByteRecord,
     /// How many rows of other subtasks come before the next of this one.
     skip: u64,
     between: u64,
     positions: Positions,
     waker: Waker,
-    rows: PhantomData<fn() -> R>,
+}
+
+/// A file that is read.
+struct CsvFile {
+    reader: Reader<File>,
+    names: Option<ByteRecord>,
 }
 
 /// Where a reader is.
@@ -233,24 +216,41 @@ struct RowPosition {
     skip: u64,
 }
 
-impl<R, F> CsvReader<R, F> {
-    fn go_to(&mut self, position: &RowPosition) -> Result<(), CsvError> {
-        let failed = |path: &Path, error| CsvError::file(path, "read", error);
-        let file = self.reader.get_mut();
-        let len = match file.metadata() {
-            Ok(found) => found.len(),
-            Err(error) => return Err(failed(&self.path, error)),
+impl CsvFile {
+    fn open<R, F>(source: &CsvSource<R, F>) -> Result<Self, CsvError> {
+        let path = &source.path;
+        let file = File::open(path).map_err(|error| CsvError::file(path, "open", error))?;
+        let mut reader = ReaderBuilder::new()
+            .delimiter(source.delimiter)
+            .has_headers(source.has_names)
+            .buffer_capacity(1 << 16)
+            .from_reader(file);
+        let names = match source.has_names {
+            true => {
+                let no_row = ByteRecord::new();
+                let names = reader.byte_headers();
+                let names = names.map_err(|error| CsvError::row(path, error, &no_row, &no_row))?;
+                Some(names.clone())
+            }
+            false => None,
         };
+        Ok(Self { reader, names })
+    }
+
+    fn go_to(&mut self, path: &Path, position: &RowPosition) -> Result<(), CsvError> {
+        let failed = |error| CsvError::file(path, "read", error);
+        let file = self.reader.get_mut();
+        let len = file.metadata().map_err(failed)?.len();
         if len < position.byte {
             return Err(CsvError::Shorter {
-                path: self.path.clone(),
+                path: path.to_owned(),
                 position: position.byte,
                 len,
             });
         }
-        if !is_between_rows(file, position.byte).map_err(|error| failed(&self.path, error))? {
+        if !is_between_rows(file, position.byte).map_err(failed)? {
             return Err(CsvError::NoRow {
-                path: self.path.clone(),
+                path: path.to_owned(),
                 position: position.byte,
             });
         }
@@ -259,17 +259,14 @@ impl<R, F> CsvReader<R, F> {
             .set_byte(position.byte)
             .set_line(position.line)
             .set_record(position.row);
-        self.reader
-            .seek_raw(SeekFrom::Start(position.byte), begin)
-            .map_err(|error| self.failed(error))?;
-        self.skip = position.skip;
-        Ok(())
+        let sought = self.reader.seek_raw(SeekFrom::Start(position.byte), begin);
+        sought.map_err(|error| self.failed(path, error, &ByteRecord::new()))
     }
 
-    fn failed(&self, error: csv::Error) -> CsvError {
+    fn failed(&self, path: &Path, error: csv::Error, row: &ByteRecord) -> CsvError {
         let no_names = ByteRecord::new();
         let names = self.names.as_ref().unwrap_or(&no_names);
-        CsvError::row(&self.path, error, &self.row, names)
+        CsvError::row(path, error, row, names)
     }
 }
 
@@ -294,24 +291,37 @@ where
     /// How many rows are read at most for one record.
     const ROWS_MAX: usize = 256;
 
-    /// Reads the next row; whether there is one.
-    fn read(&mut self) -> Result<bool, CsvError> {
-        let read = self.reader.read_byte_record(&mut self.row);
-        read.map_err(|error| self.failed(error))
-    }
-
-    /// What the row makes that was read last.
-    fn value(&mut self) -> Result<Option<M::Out>, CsvError> {
-        let row: R = match self.row.deserialize(self.names.as_ref()) {
-            Ok(row) => row,
-            Err(error) => return Err(self.failed(error)),
+    /// Reads up to the next row of the subtask that makes something.
+    fn read(&mut self) -> Result<Polled<M::Out>, CsvError> {
+        let Some(file) = &mut self.file else {
+            return Ok(Polled::End);
         };
-        let value = (self.to_record)(row).into_value();
-        value.map_err(|source| CsvError::Refused {
-            path: self.path.clone(),
-            line: self.row.position().map_or(0, csv::Position::line),
-            source,
-        })
+        let (path, row) = (&self.source.path, &mut self.row);
+        for _ in 0..Self::ROWS_MAX {
+            let read = file.reader.read_byte_record(row);
+            if !read.map_err(|error| file.failed(path, error, row))? {
+                return Ok(Polled::End);
+            }
+            if self.skip > 0 {
+                self.skip -= 1;
+                continue;
+            }
+            self.skip = self.between;
+            let read = row.deserialize(file.names.as_ref());
+            let read: R = read.map_err(|error| file.failed(path, error, row))?;
+            let value = (self.source.to_record)(read).into_value();
+            let value = value.map_err(|source| CsvError::Refused {
+                path: path.clone(),
+                line: row.position().map_or(0, csv::Position::line),
+                source,
+            })?;
+            if let Some(value) = value {
+                return Ok(Polled::Record(Record::new(value)));
+            }
+        }
+        // Letters come first, and then it goes on.
+        self.waker.wake_by_ref();
+        Ok(Polled::Pending)
     }
 }
 
@@ -325,37 +335,30 @@ where
 
     fn open(&mut self, setting: &Setting) -> Outcome {
         self.waker = setting.waker();
+        if setting.is_restored_finished() {
+            return Ok(());
+        }
+        let file = self.file.insert(CsvFile::open(&self.source)?);
         if let Some(position) = self.positions.restored(setting)? {
             let position: RowPosition = position;
             // Of an empty file not even the names were read.
             if position.byte > 0 {
-                self.go_to(&position)?;
+                file.go_to(&self.source.path, &position)?;
+                self.skip = position.skip;
             }
         }
         Ok(())
     }
 
     fn poll(&mut self) -> Result<Polled<M::Out>, BoxError> {
-        for _ in 0..Self::ROWS_MAX {
-            if !self.read()? {
-                return Ok(Polled::End);
-            }
-            if self.skip > 0 {
-                self.skip -= 1;
-                continue;
-            }
-            self.skip = self.between;
-            if let Some(value) = self.value()? {
-                return Ok(Polled::Record(Record::new(value)));
-            }
-        }
-        // Letters come first, and then it goes on.
-        self.waker.wake_by_ref();
-        Ok(Polled::Pending)
+        Ok(self.read()?)
     }
 
     fn snapshot(&mut self, _id: CheckpointId) -> Result<OperatorSnapshot, BoxError> {
-        let next = self.reader.position();
+        let Some(file) = &self.file else {
+            return Ok(OperatorSnapshot::stateless());
+        };
+        let next = file.reader.position();
         Ok(self.positions.store(RowPosition {
             byte: next.byte(),
             line: next.line(),
@@ -368,7 +371,7 @@ where
 impl<R, F> fmt::Debug for CsvReader<R, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CsvReader")
-            .field("path", &self.path)
+            .field("path", &self.source.path)
             .finish_non_exhaustive()
     }
 }
