@@ -233,3 +233,24 @@ fn t171_a_slow_disk_has_no_more_on_its_way_than_are_allowed() {
         assert!(counts.completed >= 50, "{counts:?}");
     });
 }
+
+/// What is due first is not waited for longer than that, though it was asked for last.
+#[test]
+fn b63_one_that_is_asked_for_by_hand_expires_in_its_time() {
+    watched(|| {
+        let storage = CheckpointStorage::in_memory();
+        let settings = CheckpointSettings::new(Duration::from_secs(3_600))
+            .timeout(Duration::from_millis(TIMEOUT_MS))
+            .tolerable_failures(u32::MAX);
+        let mut stand = stand(storage, settings, passing());
+        stand.go_on();
+        let b = stand.task("numbers/b/0");
+        let promise = stand.trigger();
+        pass(&mut stand, TIMEOUT_MS - 10, Some(b));
+        assert_eq!(stand.statistics().counts.in_progress, 1);
+        pass(&mut stand, 10, Some(b));
+        let failure = promise.wait().unwrap_err();
+        assert_eq!(failure.reason, CheckpointFailureReason::Expired);
+        assert_eq!(stand.statistics().counts.in_progress, 0);
+    });
+}

@@ -53,6 +53,10 @@ impl Shelf {
         self.asked(|_| true)
     }
 
+    pub(crate) fn store(&self) -> Arc<dyn ObjectStore> {
+        Arc::clone(&self.0) as Arc<dyn ObjectStore>
+    }
+
     /// As the function of this name.
     pub(crate) fn asked(
         &self,

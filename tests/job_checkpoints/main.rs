@@ -11,7 +11,10 @@ mod figures;
 mod files;
 mod hooks;
 mod inputs;
+mod kinds;
 mod kit;
+mod mailboxes;
+mod records;
 mod refusals;
 mod retention;
 #[cfg(feature = "csv")]
@@ -21,6 +24,7 @@ mod sources;
 mod stepped;
 mod timers;
 mod tolerance;
+mod unclear;
 mod waiting;
 #[path = "../watchdog/mod.rs"]
 mod watchdog;

@@ -195,9 +195,16 @@ fn the_directory_of_another_job_is_refused() {
             name: "other",
             ..SHAPE
         };
-        let why = refused(&again(other, &shelf));
-        let of = "is of the job `sums`: the job `other` needs a directory of its own";
-        assert!(why.ends_with(of), "{why}");
+        // That it does not fit, either, is not what is wrong.
+        let that_does_not_fit = Shape {
+            parallelism: 3,
+            ..other.clone()
+        };
+        for other in [other, that_does_not_fit] {
+            let why = refused(&again(other, &shelf));
+            let of = "is of the job `sums`: the job `other` needs a directory of its own";
+            assert!(why.ends_with(of), "{why}");
+        }
         // It has left it as it was.
         finish(&again(SHAPE, &shelf));
     });

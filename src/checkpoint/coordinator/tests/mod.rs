@@ -2,6 +2,7 @@
 //! always hold.
 
 mod attempts;
+mod edges;
 mod ends;
 mod failures;
 mod random;

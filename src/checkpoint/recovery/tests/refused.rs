@@ -198,3 +198,20 @@ fn subtasks_with_different_operators_are_damage_and_are_said_to_be() {
     };
     assert_eq!(error, expected);
 }
+
+/// They have no state; but which of them had finished, and does nothing more, is not known.
+#[test]
+fn vertices_of_one_name_that_had_finished_are_refused_where_there_are_not_as_many_any_more() {
+    let checkpoint = checkpoint(&[
+        vertex("source", &[finished()]),
+        vertex("source", &[finished()]),
+    ]);
+    let fewer = target(&[("source", 1, &["source"])]);
+    let error = StateAssignment::new(&checkpoint, &fewer, Allowed).unwrap_err();
+    let expected = RestoreError::AmbiguousVertices {
+        vertex: "source".into(),
+        before: 2,
+        now: 1,
+    };
+    assert_eq!(error, expected);
+}
