@@ -8,15 +8,47 @@ use crate::stream::{
     Record, Reports, Setting, Watermark, WatermarkStatus,
 };
 use crate::sync::{Mutex, PlainArc};
-use core::task::{Context, Poll};
+use core::task::{Context, Poll, Waker};
 
 /// The end of a chain, which writes down what it is given.
 #[derive(Clone)]
 pub(super) struct Tail {
     log: Log,
     tells_flushes: bool,
-    has_no_room: PlainArc<Mutex<bool>>,
-    has_ended: bool,
+    room: Room,
+    /// An event has found no room.
+    waits: bool,
+}
+
+/// Whether there is room behind the end of a chain.
+#[derive(Clone, Default)]
+pub(super) struct Room(PlainArc<Mutex<Space>>);
+
+#[derive(Default)]
+struct Space {
+    is_full: bool,
+    is_full_at_end: bool,
+    waker: Option<Waker>,
+}
+
+impl Room {
+    /// There is none from now on.
+    pub(super) fn fill(&self) {
+        self.0.lock().is_full = true;
+    }
+
+    /// There is none for the end of the partition.
+    pub(super) fn fill_at_end(&self) {
+        self.0.lock().is_full_at_end = true;
+    }
+
+    /// There is room, and who waits for it is told.
+    pub(super) fn empty(&self) {
+        let waker = core::mem::take(&mut *self.0.lock()).waker;
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
 }
 
 impl Output<u64> for Tail {
@@ -39,7 +71,10 @@ impl Output<u64> for Tail {
     }
 
     fn readiness(&self) -> Readiness {
-        Readiness::Ready
+        match self.waits {
+            true => Readiness::NoRoom,
+            false => Readiness::Ready,
+        }
     }
 }
 
@@ -69,11 +104,11 @@ impl Link<u64> for Tail {
             Event::Barrier(barrier) => format!("barrier {}", barrier.id),
             Event::CancelBarrier(id) => format!("cancel {id}"),
             Event::EndOfData(mode) => format!("end of data: {mode:?}"),
-            Event::EndOfPartition => {
-                self.has_ended = true;
-                "end of partition".to_owned()
-            }
+            Event::EndOfPartition => "end of partition".to_owned(),
         });
+        let mut space = self.room.0.lock();
+        space.is_full |= space.is_full_at_end && event == Event::EndOfPartition;
+        self.waits |= space.is_full;
         Ok(())
     }
 
@@ -83,9 +118,14 @@ impl Link<u64> for Tail {
         }
     }
 
-    fn poll_room(&mut self, _cx: &mut Context<'_>) -> Poll<()> {
-        if self.has_ended && *self.has_no_room.lock() {
+    fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut space = self.room.0.lock();
+        if self.waits && space.is_full {
+            space.waker = Some(cx.waker().clone());
             return Poll::Pending;
+        }
+        if core::mem::take(&mut self.waits) {
+            self.log.add("moved");
         }
         Poll::Ready(())
     }
@@ -132,8 +172,7 @@ pub(super) struct Plan {
     pub(super) on_record: Option<OnRecord>,
     /// Each time that what was put out is shown to others is written down.
     pub(super) tells_flushes: bool,
-    /// There is no room for the end of the partition.
-    pub(super) has_no_room: PlainArc<Mutex<bool>>,
+    pub(super) room: Room,
 }
 
 impl Plan {
@@ -147,7 +186,7 @@ impl Plan {
             fails_at: "",
             on_record: None,
             tells_flushes: false,
-            has_no_room: PlainArc::new(Mutex::new(false)),
+            room: Room::default(),
         }
     }
 
@@ -170,8 +209,8 @@ impl Plan {
         let tail = Tail {
             log: self.log.clone(),
             tells_flushes: self.tells_flushes,
-            has_no_room: PlainArc::clone(&self.has_no_room),
-            has_ended: false,
+            room: self.room.clone(),
+            waits: false,
         };
         self.before(tail)
     }

@@ -233,8 +233,8 @@ fn t116_what_is_stored_when_a_task_fails_is_told_to_nobody() {
 fn t109_t119_t121_a_task_whose_operators_are_closed_takes_none_and_is_told_nothing() {
     let set_up = SetUp::new().waiting_for_none();
     let plan = set_up.plan("sums");
-    let has_no_room = PlainArc::clone(&plan.has_no_room);
-    *has_no_room.lock() = true;
+    let room = plan.room.clone();
+    room.fill_at_end();
     let mut stand = set_up.channels(1, plan.alone());
     stand.send(0, barrier_of(1));
     stand.run();
@@ -256,8 +256,24 @@ fn t109_t119_t121_a_task_whose_operators_are_closed_takes_none_and_is_told_nothi
     }
     assert_eq!(stand.run_to(), Step::Idle);
     assert_eq!(stand.take(), ["decline 2: TaskNotReady"]);
-    *has_no_room.lock() = false;
-    stand.trigger(3);
+    room.empty();
     assert_eq!(stand.run_to(), DONE);
-    assert_eq!(stand.take(), ["decline 3: TaskNotReady"]);
+    assert_eq!(stand.take(), ["moved"]);
+}
+
+#[test]
+fn a_barrier_that_has_found_no_room_moves_on_though_the_task_only_waits_to_end() {
+    let set_up = SetUp::new();
+    let plan = set_up.plan("sums");
+    let room = plan.room.clone();
+    let mut stand = set_up.channels(1, plan.alone());
+    stand.end(0);
+    assert_eq!(stand.run_to(), Step::Idle);
+    room.fill();
+    stand.trigger(1);
+    assert_eq!(stand.run_to(), Step::Idle);
+    assert_eq!(stand.take().last().map(String::as_str), Some("submit"));
+    room.empty();
+    assert_eq!(stand.run_to(), Step::Idle);
+    assert_eq!(stand.take(), ["moved"]);
 }

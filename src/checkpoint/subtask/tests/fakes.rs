@@ -11,8 +11,8 @@ use crate::checkpoint::{
 };
 use crate::letter::{BoxError, Outcome};
 use crate::stream::{
-    ChainSnapshot, ChannelId, CheckpointId, CheckpointNotice, Checkpointed, Event,
-    OperatorSnapshot, Participant,
+    ChainSnapshot, ChannelId, CheckpointBarrier, CheckpointId, CheckpointNotice, Checkpointed,
+    Event, OperatorSnapshot, Participant,
 };
 use crate::sync::{Mutex, PlainArc};
 use core::task::{Context, Poll, Waker};
@@ -242,6 +242,8 @@ pub(super) struct FakeTask {
     pub(super) fails_at: FailsAt,
     /// What its two operators' states hold; none without it.
     pub(super) state: Option<PlainArc<Vec<u8>>>,
+    /// The barrier that went out last.
+    pub(super) barrier: Option<CheckpointBarrier>,
 }
 
 impl FakeTask {
@@ -293,7 +295,10 @@ impl Checkpointed for FakeTask {
 
     fn broadcast(&mut self, event: Event) -> Outcome {
         let what = match event {
-            Event::Barrier(barrier) => format!("barrier {}", barrier.id),
+            Event::Barrier(barrier) => {
+                self.barrier = Some(barrier);
+                format!("barrier {}", barrier.id)
+            }
             Event::CancelBarrier(id) => format!("cancel {id}"),
             Event::EndOfData(_) | Event::EndOfPartition => panic!("none of its business"),
         };
@@ -370,6 +375,7 @@ impl Rig {
             is_induced: false,
             fails_at: FailsAt::Nothing,
             state: None,
+            barrier: None,
         };
         change_task(&mut task);
         let mut options = options();

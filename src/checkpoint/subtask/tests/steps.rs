@@ -7,7 +7,7 @@ use super::id;
 use crate::checkpoint::{
     CheckpointFailureReason, Decline, SubtaskCheckpointMetrics, ToCoordinator,
 };
-use crate::stream::Participant as _;
+use crate::stream::{Alignment, CheckpointOptions, Event, Participant as _, SnapshotType};
 use crate::sync::PlainArc;
 
 /// The only message that the coordinator was told, which is to be a decline.
@@ -26,6 +26,26 @@ fn t106_the_barrier_goes_out_before_the_state_and_behind_what_operators_hold_bac
     assert_eq!(rig.take(), steps);
     rig.environment.run_jobs();
     assert_eq!(rig.take(), ["store 1", "ack 1", "wake"]);
+}
+
+/// T108, as far as there is but one way to meet a barrier: who meets it further on finds all of it.
+#[test]
+fn t108_a_barrier_goes_on_as_it_came_first() {
+    let mut first = super::barrier(1);
+    first.begun_ns = 77;
+    first.options = CheckpointOptions {
+        snapshot: SnapshotType::Savepoint,
+        alignment: Alignment::AtLeastOnce,
+        alignment_timeout_ms: 5,
+        is_final: true,
+    };
+    let mut rig = Rig::with_channels(2);
+    rig.event(Event::Barrier(first), 1).unwrap();
+    rig.barrier(1, 0);
+    assert_eq!(rig.task.barrier, Some(first));
+    let mut rig = Rig::source();
+    rig.coordinator.trigger(first, &mut rig.task).unwrap();
+    assert_eq!(rig.task.barrier, Some(first));
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use super::byte_channel::SequenceGap;
 use super::{
-    END_OF_PARTITION, Numbers, Sender, Woken, barrier, byte_channel, bytes, end_of_data, local,
-    record, with_waker,
+    END_OF_PARTITION, Numbers, Sender, Woken, barrier, byte_channel, bytes, cancel, end_of_data,
+    local, record, with_waker,
 };
 use crate::stream::{
     Element, Event, GateError, Gave, InputChannel, InputGate, ResumeError, StopMode,
@@ -182,6 +182,27 @@ fn t23_a_channel_that_gave_a_barrier_gives_nothing_until_it_is_resumed() {
         |sender| sender.put(&record(3)),
         |sender| sender.flush(),
     );
+}
+
+/// Whoever takes more of it: letters come before what is behind an event.
+#[test]
+fn k1_an_event_is_the_last_that_is_taken() {
+    for event in [barrier(1), cancel(2), end_of_data(StopMode::Drain)] {
+        let (mut senders, mut gate) = gate_of(local, 1);
+        for element in [record(1), event, record(2)] {
+            senders[0].send(element);
+        }
+        assert_eq!(drain(&mut gate, 9), [(0, record(1)), (0, event)]);
+    }
+    // A channel keeps to itself what is behind what has blocked it.
+    let (mut sender, mut channel) = local();
+    for element in [record(1), barrier(1), record(2)] {
+        sender.send(element);
+    }
+    assert_eq!(channel.drain(9, |_| true).unwrap(), 2);
+    assert_eq!(channel.drain(9, |_| true).unwrap(), 0);
+    channel.resume_consumption().unwrap();
+    assert_eq!(channel.drain(9, |_| true).unwrap(), 1);
 }
 
 #[test]

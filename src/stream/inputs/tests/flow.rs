@@ -1,14 +1,14 @@
 //! How far a task goes, and what it waits for: T11, T15, T24, T28.
 
 use super::rig::{Beside, Probe, Rig, Seen, Stage};
-use super::{Sender, barrier, bytes, end_of_data, local, record};
+use super::{END_OF_PARTITION, Sender, barrier, bytes, cancel, end_of_data, local, record};
 use crate::processor::Step;
 use crate::ring::spsc;
 use crate::stream::body::Body;
 use crate::stream::partition::ResultPartition;
 use crate::stream::{
-    Broadcast, Element, Event, InputChannel, InputGate, InputSelection, Link as _,
-    MultipleInputProcessor, OneInput, Output as _, Record, StopMode, Subtask, TwoInputs,
+    Broadcast, Element, InputChannel, InputGate, InputSelection, Link as _, MultipleInputProcessor,
+    OneInput, Output as _, Record, StopMode, Subtask, TwoInputs,
 };
 use crate::sync::PlainArc;
 
@@ -225,19 +225,26 @@ fn t28_an_event_comes_behind_all_that_is_staged_and_to_each_channel() {
         .record(Record::new(PlainArc::clone(&value)))
         .unwrap();
     assert!(consumers.iter().all(|consumer| !consumer.has_letters()));
-    let Element::Event(event) = end_of_data(StopMode::Drain) else {
-        unreachable!("it is an event")
-    };
-    partition.event(event).unwrap();
+    let events = [
+        barrier(1),
+        end_of_data(StopMode::Drain),
+        cancel(2),
+        END_OF_PARTITION,
+    ];
+    let events = events.map(|element| match element {
+        Element::Event(event) => event,
+        _ => unreachable!("it is an event"),
+    });
+    for event in events {
+        partition.event(event).unwrap();
+    }
     partition.flush();
     assert_eq!(PlainArc::strong_count(&value), 3);
     for consumer in &mut consumers {
         let taken: Vec<_> = core::iter::from_fn(|| consumer.try_take().ok()).collect();
-        let expected = [
-            Element::Record(Record::new(PlainArc::clone(&value))),
-            Element::Event(Event::EndOfData(StopMode::Drain)),
-        ];
-        assert_eq!(taken, expected);
+        let value = Element::Record(Record::new(PlainArc::clone(&value)));
+        let expected = core::iter::once(value).chain(events.map(Element::Event));
+        assert!(expected.eq(taken));
     }
     assert_eq!(PlainArc::strong_count(&value), 1);
 }

@@ -4,6 +4,18 @@
 //! several and none that hold a part. T10 and T13 are therefore run with a channel of bytes, and T28
 //! is about what is staged. T12, T26, T27, T33 and the priority events of T21 are of unaligned
 //! checkpoints, T14 of recovered channels: there is neither yet.
+//!
+//! Known faults of an input side, and where it is seen that they are none of this one:
+//! - K1, a record behind a barrier comes before its checkpoint: `k1`, T11.
+//! - K2, K9 and K40, what is written, recycled or released by two: an element is moved through a ring, whose
+//!   slots have one writer and one reader.
+//! - K5, the wrong channel is resumed: an event tells its gate and its channel, `b60`.
+//! - K10, a channel that is blocked keeps room from others: a ring's room is its own, T25.
+//! - K16, a call within a call for each channel: a gate reads in a loop, and who wakes another sets a mark.
+//! - K28, a callback more with each look: a ring has one waker, and a later one takes its place.
+//! - K29, more than 31 inputs: T20. K33, an idle input stops event time: `tests/watermarks/combined.rs`.
+//! - K34, an end of event time that is not that of all: T130. K41, one end for two meanings: T16, T17.
+//! - K42, a channel that has ended is read: T22. K43, a wake that is missed at a resume: T23, T24.
 
 mod byte_channel;
 mod channels;
@@ -35,6 +47,11 @@ const END_OF_PARTITION: Element<u64> = Element::Event(Event::EndOfPartition);
 fn barrier(id: u64) -> Element<u64> {
     let id = CheckpointId(NonZeroU64::new(id).expect("counted from 1"));
     Element::Event(Event::Barrier(CheckpointBarrier::new(id, 0)))
+}
+
+fn cancel(id: u64) -> Element<u64> {
+    let id = CheckpointId(NonZeroU64::new(id).expect("counted from 1"));
+    Element::Event(Event::CancelBarrier(id))
 }
 
 /// What puts elements into a channel.
