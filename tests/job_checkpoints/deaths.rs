@@ -185,7 +185,7 @@ fn b64_a_task_that_dies_between_barrier_and_acknowledgement_has_the_job_go_on_at
         assert!(asked.elapsed() < Duration::from_secs(30));
         assert_eq!(failure.id.map(|id| id.get()), Some(7));
         assert_eq!(failure.reason, CheckpointFailureReason::JobFailover);
-        assert!(failure.detail.contains("subtask 1/0"), "{failure}");
+        assert!(failure.detail.contains("subtask two/0"), "{failure}");
         assert!(failure.detail.contains("on purpose"), "{failure}");
         assert!(complete(&checkpoints).id.get() >= 8);
         let statistics = checkpoints.statistics();

@@ -185,7 +185,7 @@ fn t131_where_checkpoints_end_with_the_first_task_none_begins_after_it() {
         stand.go_on();
         assert_eq!(
             failure.wait().unwrap_err().to_string(),
-            "a checkpoint was not begun: not all tasks that take part are running: subtask 0/0 has \
+            "a checkpoint was not begun: not all tasks that take part are running: subtask ended/0 has \
              finished, and no checkpoint is taken once one has"
         );
         feeder.close();
@@ -357,7 +357,7 @@ fn t122_none_is_completed_without_the_state_of_a_task_that_has_ended_and_goes_on
         let _step = stand.job.step_checkpoints(LETTERS).unwrap();
         assert_eq!(
             promise.wait().unwrap_err().to_string(),
-            "a checkpoint was not begun: not all tasks that take part are running: subtask 0/0 is \
+            "a checkpoint was not begun: not all tasks that take part are running: subtask left/0 is \
              not running but Suspended"
         );
         stand.go_on();

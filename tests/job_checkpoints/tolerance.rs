@@ -50,7 +50,7 @@ fn failures_in_a_row_are_counted_anew_after_each_that_is_complete() {
         assert_eq!(
             failure.to_string(),
             "checkpoint: checkpoint 9 was not completed: a subtask's state could not be stored: \
-             subtask 0/0: on purpose; 3 failed in a row, 2 are tolerated"
+             subtask numbers/0: on purpose; 3 failed in a row, 2 are tolerated"
         );
         assert!(promise.wait().is_err());
         assert_eq!(stand.job.state(), JobState::Failed);

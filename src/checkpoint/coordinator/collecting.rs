@@ -71,6 +71,7 @@ impl CheckpointCoordinator {
         match useless {
             Some(useless) => self.count_useless(useless),
             None => {
+                let subtask = self.job.name_of(subtask);
                 let detail = match &*detail {
                     "" => format!("subtask {subtask}"),
                     detail => format!("subtask {subtask}: {detail}"),

@@ -20,6 +20,16 @@ pub struct CoordinatedJob {
     pub topology: JobTopology,
 }
 
+impl CoordinatedJob {
+    /// What a subtask is called where a user reads of it: the vertex's name and the index.
+    pub(super) fn name_of(&self, subtask: SubtaskId) -> String {
+        match self.vertices.get(subtask.vertex as usize) {
+            Some(vertex) => format!("{vertex}/{}", subtask.index),
+            None => subtask.to_string(),
+        }
+    }
+}
+
 /// What a coordinator begins with.
 #[derive(Clone, Debug)]
 pub struct CoordinatorSetup {

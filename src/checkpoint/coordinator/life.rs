@@ -82,7 +82,7 @@ impl CheckpointCoordinator {
     #[must_use = "effects are to be carried out"]
     pub fn task_failed(&mut self, subtask: SubtaskId, detail: &str, now_ns: u64) -> Vec<Effect> {
         self.tasks.set(subtask, SubtaskStatus::Failed);
-        let detail = format!("subtask {subtask}: {detail}");
+        let detail = format!("subtask {}: {detail}", self.job.name_of(subtask));
         self.suspend(CheckpointFailureReason::JobFailover, &detail, now_ns);
         self.settle(now_ns)
     }
@@ -115,7 +115,10 @@ impl CheckpointCoordinator {
         let lacking = self.pending.values();
         let lacking = lacking.filter(|pending| pending.lacks(subtask));
         let lacking: Vec<_> = lacking.map(|pending| pending.id).collect();
-        let detail = format!("subtask {subtask} has finished without an answer");
+        let detail = format!(
+            "subtask {} has finished without an answer",
+            self.job.name_of(subtask)
+        );
         for id in lacking {
             let reason = CheckpointFailureReason::TaskNotReady;
             self.abort(id, reason, &detail, now_ns);
@@ -130,7 +133,7 @@ impl CheckpointCoordinator {
         let expired = self.pending.values();
         let expired = expired.filter(|pending| pending.deadline_ns <= now_ns);
         let expired: Vec<_> = expired
-            .map(|pending| (pending.id, pending.awaited_in_words()))
+            .map(|pending| (pending.id, pending.awaited_in_words(&self.job)))
             .collect();
         for (id, awaited) in expired {
             let reason = CheckpointFailureReason::Expired;

@@ -259,7 +259,7 @@ impl PendingCheckpoint {
     }
 
     /// Whom it waits for, in words: the first few where they are many.
-    pub(super) fn awaited_in_words(&self) -> String {
+    pub(super) fn awaited_in_words(&self, job: &CoordinatedJob) -> String {
         const NAMED_MAX: usize = 4;
         match self.stage {
             Stage::Location => "no room was made for it in storage".to_owned(),
@@ -270,7 +270,8 @@ impl PendingCheckpoint {
             Stage::Collecting => {
                 let awaited = self.plan.to_wait_for.iter();
                 let lacking: Vec<_> = awaited.filter(|subtask| self.lacks(**subtask)).collect();
-                let named = lacking.iter().take(NAMED_MAX).map(ToString::to_string);
+                let named = lacking.iter().take(NAMED_MAX);
+                let named = named.map(|subtask| job.name_of(**subtask));
                 let named = named.collect::<Vec<_>>().join(", ");
                 let more = match lacking.len().saturating_sub(NAMED_MAX) {
                     0 => String::new(),

@@ -42,19 +42,31 @@ impl CheckpointPlanError {
     pub const fn reason(self) -> CheckpointFailureReason {
         CheckpointFailureReason::NotAllRequiredTasksRunning
     }
+
+    /// Which subtask it is about.
+    #[must_use]
+    pub const fn subtask(self) -> SubtaskId {
+        match self {
+            Self::NotRunning { subtask, .. } | Self::Finished { subtask } => subtask,
+        }
+    }
+
+    /// In words, with what the subtask is called.
+    pub(super) fn in_words(self, name: &impl fmt::Display) -> String {
+        match self {
+            Self::NotRunning { status, .. } => {
+                format!("subtask {name} is not running but {status:?}")
+            }
+            Self::Finished { .. } => {
+                format!("subtask {name} has finished, and no checkpoint is taken once one has")
+            }
+        }
+    }
 }
 
 impl fmt::Display for CheckpointPlanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotRunning { subtask, status } => {
-                write!(f, "subtask {subtask} is not running but {status:?}")
-            }
-            Self::Finished { subtask } => write!(
-                f,
-                "subtask {subtask} has finished, and no checkpoint is taken once one has"
-            ),
-        }
+        f.write_str(&self.in_words(&self.subtask()))
     }
 }
 

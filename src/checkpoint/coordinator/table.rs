@@ -2,17 +2,22 @@
 
 use super::report::{CheckpointCause, CheckpointReport, CheckpointStatus};
 use super::statistics::CheckpointStatistics;
+use super::summary::StatsSummary;
 use core::fmt;
 
 /// The widest line, in characters.
 const COLUMNS_MAX: usize = 80;
+/// How far what is said of an attempt stands from the edge, in characters.
+const REASON_INDENT: usize = 10;
+/// In how many lines one thing is said, at most.
+const SENTENCE_LINES_MAX: usize = 5;
 
 /// Nanoseconds, with three digits that count and a unit.
 struct Nanoseconds(u64);
 
 impl fmt::Display for Nanoseconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        scaled(f, self.0, 1_000, &["ns", "us", "ms", "s"])
+        scaled(f, self.0, 1_000, &["ns", "µs", "ms", "s"])
     }
 }
 
@@ -42,21 +47,55 @@ fn scaled(f: &mut fmt::Formatter<'_>, number: u64, step: u64, units: &[&str]) ->
     f.pad(&text)
 }
 
-/// A line cut off where the table ends.
-fn line(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
-    if text.chars().count() <= COLUMNS_MAX {
-        return writeln!(f, "{text}");
+/// A sentence below what it is about, in as many lines as it takes, but for what nobody would read.
+fn sentence(f: &mut fmt::Formatter<'_>, indent: usize, text: &str) -> fmt::Result {
+    let width = COLUMNS_MAX - indent;
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        let mut letters = word.chars();
+        let mut rest = word.chars().count();
+        if !line.is_empty() && line.chars().count() + 1 + rest > width {
+            lines.push(core::mem::take(&mut line));
+        } else if !line.is_empty() {
+            line.push(' ');
+        }
+        // A path may be longer than a line.
+        while rest > width {
+            lines.push(letters.by_ref().take(width).collect());
+            rest -= width;
+        }
+        line.extend(letters);
     }
-    let kept: String = text.chars().take(COLUMNS_MAX - 3).collect();
-    writeln!(f, "{kept}...")
+    lines.push(line);
+    let is_cut = lines.len() > SENTENCE_LINES_MAX;
+    lines.truncate(SENTENCE_LINES_MAX);
+    for (number, line) in lines.iter().enumerate() {
+        let ellipsis = match is_cut && number + 1 == SENTENCE_LINES_MAX {
+            true => "...",
+            false => "",
+        };
+        let kept: String = line.chars().take(width - ellipsis.len()).collect();
+        writeln!(f, "{:indent$}{kept}{ellipsis}", "")?;
+    }
+    Ok(())
 }
 
-/// Seven cells in their columns.
-fn row(f: &mut fmt::Formatter<'_>, name: &str, status: &str, cells: [String; 5]) -> fmt::Result {
-    let [took, align, sync, beside, state] = cells;
-    let text =
-        format!("{name:<19} {status:<11} {took:>9} {align:>8} {sync:>8} {beside:>8} {state:>9}");
-    line(f, &text)
+/// The greatest of some figures; a dash where there is none.
+fn greatest(of: &StatsSummary) -> String {
+    match of.count() {
+        0 => "-".to_owned(),
+        _ => Nanoseconds(of.max()).to_string(),
+    }
+}
+
+/// Eight cells in their columns.
+fn row(f: &mut fmt::Formatter<'_>, name: &str, status: &str, cells: [String; 6]) -> fmt::Result {
+    let [took, start, align, sync, beside, state] = cells;
+    writeln!(
+        f,
+        "{name:<19} {status:<10} {took:>7} {start:>7} {align:>7} {sync:>7} {beside:>7} {state:>8}"
+    )
 }
 
 impl CheckpointReport {
@@ -77,25 +116,38 @@ impl CheckpointReport {
         let of_subtasks = self.summary();
         let cells = [
             Nanoseconds(self.duration_ns).to_string(),
-            Nanoseconds(of_subtasks.alignment_ns.max()).to_string(),
-            Nanoseconds(of_subtasks.sync_ns.max()).to_string(),
-            Nanoseconds(of_subtasks.async_ns.max()).to_string(),
-            Bytes(self.state_bytes).to_string(),
+            greatest(&of_subtasks.start_delay_ns),
+            greatest(&of_subtasks.alignment_ns),
+            greatest(&of_subtasks.sync_ns),
+            greatest(&of_subtasks.async_ns),
+            match self.subtasks.len() {
+                0 => "-".to_owned(),
+                _ => Bytes(self.state_bytes).to_string(),
+            },
         ];
         row(f, &format!("{:<9} {cause}", self.id.get()), &status, cells)?;
         let CheckpointStatus::Failed { reason, detail } = &self.status else {
             return Ok(());
         };
-        let detail = detail.split_whitespace().collect::<Vec<_>>().join(" ");
-        match &*detail {
-            "" => line(f, &format!("          {reason}")),
-            detail => line(f, &format!("          {reason}: {detail}")),
+        match &**detail {
+            "" => sentence(f, REASON_INDENT, &reason.to_string()),
+            detail => sentence(f, REASON_INDENT, &format!("{reason}: {detail}")),
         }
     }
 }
 
-/// One line for each attempt of the history, between a line of counts and the least, the mean and the
-/// greatest of what was completed. Of subtasks' figures, an attempt's line has the greatest.
+/// One line for each attempt of the history, between counts and the least, the mean and the greatest of
+/// what was completed. Below an attempt that failed stands why. Of subtasks' figures, an attempt's line has
+/// the greatest.
+///
+/// | column | what it is |
+/// |---|---|
+/// | `took` | from when it was begun until its record was written, or it failed |
+/// | `start` | from when it was begun until a subtask read the first barrier |
+/// | `align` | from a subtask's first barrier to its last |
+/// | `sync` | for how long a task did nothing else |
+/// | `async` | for how long a subtask's state was encoded and stored beside its task |
+/// | `state` | how much was stored |
 impl fmt::Display for CheckpointStatistics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counts = &self.counts;
@@ -107,19 +159,31 @@ impl fmt::Display for CheckpointStatistics {
             counts.failed.total(),
             counts.refused.total(),
         );
-        line(f, &text)?;
+        sentence(f, 0, &text)?;
+        if counts.refused.total() > 0 {
+            let refused = counts.refused.iter();
+            let refused = refused.map(|(reason, count)| format!("{reason} ({count})"));
+            let refused = refused.collect::<Vec<_>>().join(", ");
+            sentence(f, 0, &format!("refused: {refused}"))?;
+        }
         if let Some(restored) = &self.last_restored {
-            let text = format!("went on from checkpoint {}", restored.id);
-            line(f, &text)?;
+            let text = match counts.restored {
+                1 => format!("the job went on once, from checkpoint {}", restored.id),
+                times => format!(
+                    "the job went on {times} times, last from checkpoint {}",
+                    restored.id
+                ),
+            };
+            sentence(f, 0, &text)?;
         }
         if counts.ignored.total() > 0 {
-            let text = format!("messages of no use: {}", counts.ignored.total());
-            line(f, &text)?;
+            let text = format!("late or unknown messages: {}", counts.ignored.total());
+            sentence(f, 0, &text)?;
         }
         if self.history.is_empty() {
             return Ok(());
         }
-        let header = ["took", "align", "sync", "async", "state"].map(str::to_owned);
+        let header = ["took", "start", "align", "sync", "async", "state"].map(str::to_owned);
         row(f, "id        cause", "status", header)?;
         for report in self.history.iter() {
             report.write_row(f)?;
@@ -128,12 +192,13 @@ impl fmt::Display for CheckpointStatistics {
             return Ok(());
         }
         for (name, of) in [
-            ("least", super::StatsSummary::min as fn(&_) -> u64),
-            ("mean", super::StatsSummary::avg),
-            ("greatest", super::StatsSummary::max),
+            ("least", StatsSummary::min as fn(&_) -> u64),
+            ("mean", StatsSummary::avg),
+            ("greatest", StatsSummary::max),
         ] {
             let cells = [
                 Nanoseconds(of(&self.duration_ns)).to_string(),
+                Nanoseconds(of(&self.subtasks.start_delay_ns)).to_string(),
                 Nanoseconds(of(&self.subtasks.alignment_ns)).to_string(),
                 Nanoseconds(of(&self.subtasks.sync_ns)).to_string(),
                 Nanoseconds(of(&self.subtasks.async_ns)).to_string(),

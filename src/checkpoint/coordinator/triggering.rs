@@ -134,7 +134,8 @@ impl CheckpointCoordinator {
         let pending = self.pending.get(&id);
         if pending.is_some_and(|pending| pending.lacks(subtask)) {
             let reason = CheckpointFailureReason::TriggerFailure;
-            self.abort(id, reason, &format!("subtask {subtask}: {detail}"), now_ns);
+            let detail = format!("subtask {}: {detail}", self.job.name_of(subtask));
+            self.abort(id, reason, &detail, now_ns);
         }
         self.settle(now_ns)
     }
@@ -189,7 +190,8 @@ impl CheckpointCoordinator {
         let plan = match self.plans.calculate(|subtask| self.tasks.get(subtask)) {
             Ok(plan) => plan,
             Err(error) => {
-                return self.refuse(request, error.reason(), &error.to_string(), now_ns);
+                let detail = error.in_words(&self.job.name_of(error.subtask()));
+                return self.refuse(request, error.reason(), &detail, now_ns);
             }
         };
         let Some(id) = self.take_id() else {

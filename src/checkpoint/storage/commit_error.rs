@@ -46,7 +46,7 @@ impl fmt::Display for CommitError {
             Self::Fenced { record } => {
                 write!(f, "another coordinator has taken over: it wrote {record}")
             }
-            Self::NotWritten(error) => write!(f, "nothing was committed: {error}"),
+            Self::NotWritten(error) => error.fmt(f),
             Self::MaybeWritten(error) => write!(f, "it is not known what was committed: {error}"),
             Self::OutOfOrder {
                 epoch,

@@ -126,7 +126,7 @@ fn t134_what_declines_say_is_kept() {
         panic!("it failed");
     };
     assert_eq!(reason, Reason::AsyncException);
-    assert_eq!(&*detail, "subtask 1/0: no room");
+    assert_eq!(&*detail, "subtask vertex 1/0: no room");
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn t137_what_takes_too_long_expires() {
     let CheckpointStatus::Failed { detail, .. } = last_failed.status else {
         panic!("it failed");
     };
-    assert_eq!(&*detail, "1 of 2 subtasks did not answer: 1/0");
+    assert_eq!(&*detail, "1 of 2 subtasks did not answer: vertex 1/0");
     rig.trigger();
     assert_eq!(rig.triggered(), [1, 2]);
 }

@@ -77,7 +77,7 @@ fn too_many_failures_in_a_row_fail_the_job_once() {
     assert_eq!(
         failure.as_deref(),
         Some(
-            "checkpoint 2 was not completed: a subtask declined: subtask 1/0: no room; 2 failed in a \
+            "checkpoint 2 was not completed: a subtask declined: subtask vertex 1/0: no room; 2 failed in a \
              row, 1 are tolerated"
         )
     );

@@ -273,7 +273,7 @@ fn b64_a_task_that_dies_takes_the_checkpoint_with_it_at_once() {
     let CheckpointStatus::Failed { detail, .. } = last_failed.status else {
         panic!("it failed");
     };
-    assert_eq!(&*detail, "subtask 1/0: index out of bounds");
+    assert_eq!(&*detail, "subtask vertex 1/0: index out of bounds");
     rig.input(|of, now_ns| {
         let restart = Restart {
             epoch: Epoch(2),

@@ -75,18 +75,54 @@ fn the_table_is_not_wider_than_80_columns() {
         lines[0],
         "checkpoints: 3 begun, 1 in progress, 1 completed, 1 failed, 0 refused"
     );
-    assert_eq!(lines.len(), 9, "{table}");
-    assert!(
-        lines[3].starts_with("2         manual    failed          1.2 s"),
-        "{table}"
-    );
-    assert!(lines[4].contains("a subtask's state could not be stored: subtask 1/0: the disk"));
-    assert!(
-        lines[5].starts_with("3         savepoint 0 of 2"),
-        "{table}"
+    assert_eq!(lines.len(), 13, "{table}");
+    let header = "id        cause     status        took   start   align    sync   async    state";
+    assert_eq!(lines[1], header);
+    assert_eq!(
+        lines[3],
+        "2         manual    failed       1.2 s       -       -       -       -        -"
     );
     assert!(
-        lines[8].starts_with("greatest            completed"),
+        lines[4]
+            .starts_with("          a subtask's state could not be stored: subtask vertex 1/0:"),
         "{table}"
     );
+    assert!(lines[5].starts_with("          full and the disk is full"));
+    assert!(lines[8].ends_with("..."), "{table}");
+    assert!(
+        lines[9].starts_with("3         savepoint 0 of 2"),
+        "{table}"
+    );
+    assert!(
+        lines[12].starts_with("greatest            completed"),
+        "{table}"
+    );
+}
+
+#[test]
+fn the_table_says_all_of_a_reason_and_why_some_were_refused() {
+    let mut rig = Rig::new(by_hand().max_concurrent(2));
+    rig.trigger();
+    let path = "/directory".repeat(10);
+    let detail = format!("cannot write {path}: no space is left on the device");
+    rig.input(|of, now_ns| {
+        let decline = Decline {
+            detail: detail.as_str().into(),
+            ..decline(1, SINK, Reason::AsyncException)
+        };
+        of.decline(decline, now_ns)
+    });
+    rig.input(|of, now_ns| of.job_left_running(now_ns));
+    rig.trigger();
+    rig.trigger();
+    let table = rig.statistics().to_string();
+    assert!(
+        table.lines().all(|line| line.chars().count() <= 80),
+        "{table}"
+    );
+    let letters: String = table.split_whitespace().collect();
+    let whole: String = detail.split_whitespace().collect();
+    assert!(letters.contains(&whole), "{table}");
+    let refused = "refused: not all tasks that take part are running (2)";
+    assert_eq!(table.lines().nth(1), Some(refused), "{table}");
 }
