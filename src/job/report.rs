@@ -2,6 +2,7 @@
 
 use crate::processor::Failure;
 use crate::stream::TaskReport;
+use core::fmt;
 use core::time::Duration;
 
 /// Where a job is in its life.
@@ -38,6 +39,21 @@ pub struct JobFailure {
     pub attempt: u32,
     /// How long after the job's start.
     pub after: Duration,
+}
+
+impl fmt::Display for JobFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            task,
+            cause,
+            attempt,
+            after,
+        } = self;
+        write!(
+            f,
+            "{task} failed in attempt {attempt}, after {after:.1?}: {cause}"
+        )
+    }
 }
 
 /// What a job has done until it ended.

@@ -9,7 +9,9 @@ use mailring::checkpoint::{
 use mailring::job::{Checkpointing, Job};
 use mailring::ring::Budget;
 use mailring::stream::{Discard, feed};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 const MS: u64 = 1_000_000;
@@ -130,5 +132,37 @@ fn what_is_told_of_a_checkpoint_on_its_way_grows_with_its_answers() {
             table.starts_with("checkpoints: 1 begun, 0 in progress, 1 completed"),
             "{table}"
         );
+    });
+}
+
+#[test]
+fn a_promise_is_waited_for_within_a_bound_or_as_a_future() {
+    watched(|| {
+        let (_feeder, numbers) = feed::<u64>(16).unwrap();
+        let storage = CheckpointStorage::in_memory();
+        let job = Job::new("numbers")
+            .checkpoints(Checkpointing::new(storage, CheckpointSettings::manual()))
+            .source("numbers", numbers)
+            .sink("discard", Discard);
+        let mut stand = Stand::new(&job);
+        stand.go_on();
+        let promise = stand.trigger();
+        let promise = promise.wait_timeout(Duration::ZERO).unwrap_err();
+        let mut awaited = stand.trigger();
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(Pin::new(&mut awaited).poll(&mut context).is_pending());
+        stand.go_on();
+        let first = promise.wait_timeout(Duration::ZERO).unwrap().unwrap();
+        assert_eq!(first.id.get(), 1);
+        // The next one begins when it is complete.
+        stand.go_on();
+        match Pin::new(&mut awaited).poll(&mut context) {
+            Poll::Ready(second) => assert_eq!(second.unwrap().id.get(), 2),
+            Poll::Pending => panic!("it is complete"),
+        }
+        let gone = stand.trigger();
+        drop(stand);
+        // The job's end has broken it.
+        assert!(gone.wait_timeout(Duration::ZERO).unwrap().is_err());
     });
 }

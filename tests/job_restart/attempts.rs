@@ -40,6 +40,11 @@ fn a_job_that_fails_twice_gives_the_third_time_what_it_has_to() {
                 .map(|failure| {
                     assert_eq!(&*failure.task, "job/failing/0");
                     assert!(failure.cause.to_string().contains(cause), "{failure:?}");
+                    let attempt = format!("job/failing/0 failed in attempt {}, ", failure.attempt);
+                    let words = failure.to_string();
+                    assert!(
+                        words.starts_with(&attempt) && words.ends_with(&failure.cause.to_string())
+                    );
                     failure.attempt
                 })
                 .collect();

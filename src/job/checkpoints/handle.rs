@@ -6,12 +6,41 @@ use crate::checkpoint::{
 };
 use crate::processor::Executor;
 use crate::sync::{AtomicUsize, PlainArc};
-use crate::wait::{Reply, reply};
+use crate::wait::{Reply, ReplyTimeout, reply};
+use core::pin::Pin;
 use core::sync::atomic::Ordering::Relaxed;
+use core::task::{Context, Poll};
 use core::time::Duration;
 
 /// The checkpoints of a job that was started: what there is to tell of them, and asking for one.
 /// Clones are of the same job. It outlives the job, and tells of it then.
+///
+/// ```
+/// use mailring::checkpoint::{CheckpointSettings, CheckpointStorage};
+/// use mailring::job::{Checkpointing, Job};
+/// use mailring::stream::{Discard, Generator};
+/// use mailring::task::Engine;
+///
+/// let (storage, settings) = (CheckpointStorage::in_memory(), CheckpointSettings::manual());
+/// let engine = Engine::builder().threads(1).build()?;
+/// let job = Job::new("numbers")
+///     .checkpoints(Checkpointing::new(storage, settings))
+///     .source("numbers", Generator::new(|number| number).count(1_000))
+///     .sink("discard", Discard)
+///     .start(&engine)?;
+/// let checkpoints = job.checkpoints().expect("the job takes checkpoints");
+/// match checkpoints.trigger().wait() {
+///     Ok(summary) => println!("checkpoint {}: {} bytes", summary.id, summary.state_bytes),
+///     // It may have come too early, or too late.
+///     Err(failure) => println!("{failure}"),
+/// }
+/// job.wait()?;
+/// let statistics = checkpoints.statistics();
+/// assert!(statistics.counts.completed >= 1);
+/// // The history, as a table.
+/// println!("{statistics}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct JobCheckpoints {
     pub(in crate::job) keeper: Executor<Keeper>,
@@ -29,7 +58,8 @@ impl JobCheckpoints {
     /// How long it is waited for an answer.
     const TIMEOUT: Duration = Duration::from_secs(1);
 
-    /// What has been of the job's checkpoints: counts, the last ones, and a history.
+    /// What has been of the job's checkpoints: counts, the last ones, a history of 64 attempts, and what
+    /// is in progress.
     #[must_use]
     pub fn statistics(&self) -> CheckpointStatistics {
         let asked = self.keeper.ask(|keeper| keeper.statistics());
@@ -52,6 +82,9 @@ impl JobCheckpoints {
     }
 
     /// Asks for a checkpoint. It does not wait for the minimum pause, but for those on their way.
+    ///
+    /// There is none, by [`NotAllRequiredTasksRunning`](CheckpointFailureReason), before all tasks have
+    /// opened their operators, shortly after the job's start, and while it is being restarted.
     pub fn trigger(&self) -> CheckpointPromise {
         let (answer, told) = reply();
         // Relaxed: a bound, and nothing is found by it.
@@ -82,7 +115,8 @@ impl core::fmt::Debug for JobCheckpoints {
     }
 }
 
-/// A checkpoint that was asked for.
+/// A checkpoint that was asked for: waited for by a thread, within a bound, or as a future. Whoever drops
+/// it lets the checkpoint be taken all the same.
 #[derive(Debug)]
 #[must_use = "whether there is a checkpoint is told by waiting"]
 pub struct CheckpointPromise(Reply<Promised>);
@@ -113,5 +147,29 @@ impl CheckpointPromise {
     /// Why there is no checkpoint.
     pub fn wait(self) -> Result<CheckpointSummary, CheckpointFailure> {
         self.0.wait().unwrap_or_else(Self::broken)
+    }
+
+    /// Waits for it for at most `time_max`, and tells what came of it.
+    ///
+    /// # Errors
+    /// The promise itself, to be waited for once more.
+    pub fn wait_timeout(
+        self,
+        time_max: Duration,
+    ) -> Result<Result<CheckpointSummary, CheckpointFailure>, Self> {
+        match self.0.wait_timeout(time_max) {
+            Ok(told) => Ok(told),
+            Err(ReplyTimeout::Timeout(reply)) => Err(Self(reply)),
+            Err(gone) => Ok(Self::broken(gone)),
+        }
+    }
+}
+
+impl Future for CheckpointPromise {
+    type Output = Result<CheckpointSummary, CheckpointFailure>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let told = Pin::new(&mut self.0).poll(cx);
+        told.map(|told| told.unwrap_or_else(Self::broken))
     }
 }
