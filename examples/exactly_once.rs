@@ -10,7 +10,7 @@ use clap::Parser;
 use departures::{Departure, text_of, to_departure};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mailring::checkpoint::{CheckpointSettings, CheckpointStorage, exactly_once_csv};
-use mailring::job::{Checkpointing, Job, JobHandle, RestartStrategy};
+use mailring::job::{Checkpointing, Job, JobCheckpoints, JobHandle, RestartStrategy};
 use mailring::stream::{
     AssignWatermarks, BoundedOutOfOrderness, CountAndSum, Counted, Paced, StopMode, Tumbling,
     Windowed, csv_source,
@@ -115,7 +115,8 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     }
 
     let engine = Engine::builder().name("flights").build()?;
-    let bound = BoundedOutOfOrderness::minutes(60);
+    // A flight may leave most of a day late: few are later than this.
+    let bound = BoundedOutOfOrderness::hours(18);
     let storage = CheckpointStorage::local(&checkpoints)?;
     let settings = CheckpointSettings::new(Duration::from_millis(options.every_ms));
     let job = Job::new("delays")
@@ -151,10 +152,11 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
 
     let handle = job.start(&engine)?;
     let checkpoints = handle.checkpoints().expect("the job takes checkpoints");
-    let is_stopped = wait(&handle, &is_interrupted, options.stop_after);
-    handle.wait()?;
+    let is_stopped = wait(&handle, &checkpoints, &is_interrupted, options.stop_after);
+    let ended = handle.wait();
     engine.shutdown(Shutdown::drain_within(Duration::from_secs(5)))?;
     println!("{}", checkpoints.statistics());
+    ended?;
     print(&output)?;
     let folder = folder.display();
     match is_stopped {
@@ -165,14 +167,26 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
 }
 
 /// Shows on a terminal how far the job is, until it ends; whether it was stopped.
-fn wait(job: &JobHandle, is_interrupted: &AtomicBool, stop_after: Option<u64>) -> bool {
+fn wait(
+    job: &JobHandle,
+    checkpoints: &JobCheckpoints,
+    is_interrupted: &AtomicBool,
+    stop_after: Option<u64>,
+) -> bool {
     let progress = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template("{spinner} {pos} rows, {per_sec}; Ctrl-C stops");
+    let style = ProgressStyle::with_template("{spinner} {human_pos} rows, {msg}");
     progress.set_style(style.expect("a template that is right"));
     let mut is_stopped = false;
     while !job.has_ended() {
         let rows = job.snapshot().records_in("flights");
         progress.set_position(rows);
+        let completed = checkpoints.statistics().counts.completed;
+        let next = if is_stopped {
+            "stopping"
+        } else {
+            "Ctrl-C stops"
+        };
+        progress.set_message(format!("{completed} checkpoints; {next}"));
         let is_asked = is_interrupted.load(Ordering::Relaxed)
             || stop_after.is_some_and(|stop_after| rows >= stop_after);
         if is_asked && !is_stopped {
@@ -197,9 +211,10 @@ fn print(output: &Path) -> Result<(), Box<dyn Error>> {
         }
     }
     for file in files(&output.join("late"))? {
-        late += csv::Reader::from_path(file)?.records().count();
+        late += csv::Reader::from_path(file)?.records().count() as u64;
     }
-    println!("{hours} hours with {departures} departures, and {late} late ones");
+    let all = departures + late;
+    println!("{hours} hours with {departures} departures, and {late} late ones: {all} in all");
     Ok(())
 }
 
