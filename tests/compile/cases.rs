@@ -5,7 +5,7 @@
 //! difference: each must still be refused for the reason in its first line.
 
 #[test]
-fn b13_b72_and_b73_are_refused_by_the_compiler() {
+fn b13_b72_b73_and_what_streams_cannot_do_are_refused_by_the_compiler() {
     let cases = trybuild::TestCases::new();
     cases.compile_fail("fail/*.rs");
     cases.pass("pass/*.rs");
