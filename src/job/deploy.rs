@@ -54,8 +54,8 @@ fn spawn(
     let handle = task.try_spawn(move |cx: &mut Context<'_, StreamTask>| {
         let executor = cx.executor();
         let parts = TaskParts::new(executor, |name, action| cx.marker(name, action))?;
-        let last_words = Box::new(move |report| {
-            let _once = told.set(report);
+        let last_words = Box::new(move |ending| {
+            let _once = told.set(ending);
         });
         let task = StreamTask::new(parts, deployment, origin, build, last_words)?;
         let _once = is_open.set(());

@@ -13,8 +13,8 @@ use core::time::Duration;
 use std::time::Instant;
 
 /// A job that was started, through all its [restarts](super::Job::restart). Dropping it cancels the
-/// job, and waits for nothing but the loops of its [legacy sources](crate::stream::LegacySource), which
-/// have threads of their own.
+/// job, and waits for nothing but what has threads of the job's own, 30 seconds at most: the loops of its
+/// [legacy sources](crate::stream::LegacySource), and what is being written for a checkpoint.
 pub struct JobHandle {
     pub(super) name: Box<str>,
     pub(super) members: Members,
@@ -37,7 +37,8 @@ impl JobHandle {
         &self.name
     }
 
-    /// Waits for the job's end.
+    /// Waits for the job's end, and for what that leaves to be done in the storage of its checkpoints: 30
+    /// seconds at most, and as long again for what is being written then.
     ///
     /// # Errors
     /// [`RunError::Failed`] with the first failure of a task in the last attempt, or
@@ -120,7 +121,8 @@ impl JobHandle {
         let status = self.master.ask(|master| master.status());
         let answered = members.iter().zip(asked).map(|(member, asked)| {
             let answer = asked.and_then(|asked| asked.wait_deadline(deadline).ok());
-            answer.or_else(|| member.last_words.get().cloned())
+            let ended = || Some(member.last_words.get()?.report.clone());
+            answer.or_else(ended)
         });
         let tasks: Vec<_> = answered.flatten().collect();
         let status = status.ok().and_then(|status| status.wait().ok());

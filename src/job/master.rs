@@ -218,7 +218,7 @@ impl Master {
                 self.supervision.deployed(self.watched.len());
                 self.is_running = true;
                 if !self.supervision.may_restart() {
-                    self.blueprint = None;
+                    self.drop_blueprint();
                 }
                 if let Some(starting) = self.starting.take() {
                     let _gone = starting.send(Ok(()));
@@ -303,8 +303,11 @@ impl Master {
     }
 
     fn meet(&mut self, index: usize, outcome: Outcome) {
+        let ending = self.watched[index].member.last_words.get();
+        // An engine that drains has tasks finish that have not.
+        let has_done_all = ending.is_some_and(|ending| ending.has_done_all);
         match (outcome.state, outcome.cause) {
-            (TaskState::Finished, _) => {
+            (TaskState::Finished, _) if has_done_all => {
                 let attempt = self.supervision.attempt();
                 self.observer.task_finished(attempt, index);
             }
@@ -361,11 +364,25 @@ impl Master {
         if let Some(timer) = self.timer.take() {
             timer.cancel();
         }
-        // What the job was made of is the caller's, who may wait for it to go.
-        self.blueprint = None;
+        self.drop_blueprint();
+        if let Some(starting) = self.starting.take() {
+            let failure = self.supervision.failures().last();
+            let _gone = starting.send(Err(failure.map_or(JobError::ShutDown, |failure| {
+                JobError::Recovery(failure.cause.clone().into())
+            })));
+        }
         self.members.end();
         self.observer.ended(self.supervision.state());
         self.tell_all();
+    }
+
+    /// What the job was made of is the caller's, who may wait for it to go; what panics on the way is told
+    /// to nobody.
+    fn drop_blueprint(&mut self) {
+        let vertices = self.blueprint.take().map(|blueprint| blueprint.vertices);
+        for vertex in vertices.into_iter().flatten() {
+            let _panicked = catch_unwind(AssertUnwindSafe(|| drop(vertex)));
+        }
     }
 
     fn tell_all(&mut self) {
@@ -395,7 +412,7 @@ impl Master {
             restarts,
             failures,
             tasks: watched
-                .filter_map(|watched| watched.member.last_words.get().cloned())
+                .filter_map(|watched| Some(watched.member.last_words.get()?.report.clone()))
                 .collect(),
         };
         match (last, state) {

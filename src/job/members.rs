@@ -1,11 +1,11 @@
 //! The tasks of a job's present attempt, as whoever has the job finds them.
 
-use crate::stream::{StreamTask, TaskReport};
+use crate::stream::{StreamTask, TaskEnding};
 use crate::sync::{Mutex, PlainArc, SetOnce};
 use crate::task::TaskHandle;
 
-/// What a task has done, told when it has ended.
-pub(super) type LastWords = PlainArc<SetOnce<TaskReport>>;
+/// How a task has ended, told when it has.
+pub(super) type LastWords = PlainArc<SetOnce<TaskEnding>>;
 
 /// One task of the job.
 #[derive(Clone)]

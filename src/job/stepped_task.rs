@@ -45,8 +45,8 @@ struct Seed {
 impl Seed {
     fn open(mut self, last_words: &LastWords) -> Result<Processor, Failure> {
         let told = PlainArc::clone(last_words);
-        let last_words = Box::new(move |report| {
-            let _once = told.set(report);
+        let last_words = Box::new(move |ending| {
+            let _once = told.set(ending);
         });
         let opened = catch_unwind(AssertUnwindSafe(|| {
             let executor = self.prepared.executor();
@@ -217,7 +217,7 @@ impl SteppedTask {
             Stage::Running(processor) | Stage::Finishing(processor) => {
                 Some(processor.with_owner(|task| task.report()))
             }
-            _ => self.last_words.get().cloned(),
+            _ => self.last_words.get().map(|ending| ending.report.clone()),
         }
     }
 }

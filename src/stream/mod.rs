@@ -119,4 +119,4 @@ pub(crate) use source_body::SourceBody;
 pub(crate) use split::SplitFactory;
 pub(crate) use state::stored_name;
 pub(crate) use surroundings::Origin;
-pub(crate) use task::{ProcessInput, TaskParts};
+pub(crate) use task::{ProcessInput, TaskEnding, TaskParts};

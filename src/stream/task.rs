@@ -70,8 +70,16 @@ pub struct StreamTask {
 pub(crate) type BuildBody =
     Box<dyn FnOnce(&mut Deployment) -> Result<Box<dyn Body>, BoxError> + Send>;
 
-/// Is told what a task has done, when it has ended.
-pub(crate) type LastWords = Box<dyn FnOnce(TaskReport) + Send>;
+/// Is told how a task has ended.
+pub(crate) type LastWords = Box<dyn FnOnce(TaskEnding) + Send>;
+
+/// How a task has ended.
+pub(crate) struct TaskEnding {
+    /// What it has done.
+    pub(crate) report: TaskReport,
+    /// Whether that was all that it had to do; else somebody has ended it, or it has failed.
+    pub(crate) has_done_all: bool,
+}
 
 /// A task's own handles, which there are before the task.
 pub(crate) struct TaskParts {
@@ -446,7 +454,10 @@ impl Drop for StreamTask {
         self.taking_part.close();
         self.body.close(&mut Ok(()));
         if let Some(last_words) = self.last_words.take() {
-            last_words(self.report());
+            last_words(TaskEnding {
+                report: self.report(),
+                has_done_all: self.has_done_all(),
+            });
         }
     }
 }

@@ -233,3 +233,44 @@ fn a_hundred_restarts_leave_nothing_behind() {
         engine.shutdown(Shutdown::now()).unwrap();
     });
 }
+
+/// Is dropped without panicking by everybody but who looks after the job.
+#[derive(Clone)]
+struct PanicsAtTheMaster;
+
+impl Drop for PanicsAtTheMaster {
+    fn drop(&mut self) {
+        let thread = std::thread::current();
+        if thread
+            .name()
+            .is_some_and(|name| name.starts_with("job-master"))
+        {
+            // Without the panic hook, which would print a backtrace.
+            std::panic::resume_unwind(Box::new("on purpose"));
+        }
+    }
+}
+
+#[test]
+fn what_a_job_was_made_of_may_panic_when_it_is_dropped() {
+    watched(|| {
+        let engine = Engine::builder().threads(1).build().unwrap();
+        for strategy in [
+            RestartStrategy::Never,
+            RestartStrategy::fixed_delay(1, Duration::ZERO),
+        ] {
+            let kept = [PanicsAtTheMaster, PanicsAtTheMaster];
+            let [first, second] = kept.clone();
+            let report = Job::new("job")
+                .restart(strategy)
+                .source("numbers", FromIter::new(0..100_u64))
+                .map(move |number| (number, &first).0)
+                .rebalance()
+                .map(move |number| (number, &second).0)
+                .sink("discard", Discard)
+                .run(&engine)
+                .unwrap();
+            assert_eq!(report.records_in("numbers"), 100);
+        }
+    });
+}

@@ -164,3 +164,24 @@ fn a_job_whose_engine_was_shut_down_is_not_run_again() {
         assert_eq!(report.failures.len(), 2);
     });
 }
+
+#[test]
+fn a_job_whose_engine_drains_in_the_midst_of_it_is_cancelled() {
+    watched(|| {
+        let engine = crate::failing::engine(1);
+        let job = Job::new("job")
+            .restart(RestartStrategy::fixed_delay(5, Duration::ZERO))
+            .source("numbers", mailring::stream::FromIter::new(0_u64..))
+            .forward()
+            .sink("discard", mailring::stream::Discard)
+            .start(&engine)
+            .unwrap();
+        let drain = Shutdown::drain_within(Duration::from_secs(60));
+        engine.shutdown(drain).unwrap();
+        let error = job.wait().unwrap_err();
+        let RunError::Canceled(report) = error else {
+            panic!("{error}")
+        };
+        assert_eq!((report.state, report.restarts), (JobState::Canceled, 0));
+    });
+}
