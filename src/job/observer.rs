@@ -80,8 +80,10 @@ impl Recovery {
     fn post(&mut self, restored: Result<Restored, BoxError>) {
         let attempt = self.attempt;
         if let Some(master) = self.master.take() {
-            // A master that is gone begins nothing any more.
-            let _gone = master.post(move |master| master.recovered(attempt, restored));
+            // Urgent: who answers may be on the master's own thread, and cannot wait there for room. There
+            // is some, since users do not post so, and one attempt at most is recovered. A master that is
+            // gone begins nothing any more.
+            let _gone = master.post_urgent(move |master| master.recovered(attempt, restored));
         }
     }
 }

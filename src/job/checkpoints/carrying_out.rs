@@ -59,15 +59,9 @@ impl Keeper {
                 let chain = PlainArc::clone(&self.chain);
                 let keeps_none = self.keeps_none();
                 self.beside(
-                    move || {
-                        // As above.
-                        let _left = caught("deleting a checkpoint", || {
-                            match keeps_none {
-                                true => discard_all(&chain),
-                                false => collect(&chain),
-                            }
-                            Ok(())
-                        });
+                    move || match keeps_none {
+                        true => discard_all(&chain),
+                        false => collect(&chain),
                     },
                     |keeper, ()| keeper.input(CheckpointCoordinator::discarded),
                 );

@@ -62,10 +62,14 @@ impl JobCheckpoints {
     /// is in progress.
     #[must_use]
     pub fn statistics(&self) -> CheckpointStatistics {
-        let asked = self.keeper.ask(|keeper| keeper.statistics());
-        let told = asked
-            .ok()
-            .and_then(|told| told.wait_timeout(Self::TIMEOUT).ok());
+        let asked = Asking::begin(&self.asking).and_then(|asking| {
+            let asked = self.keeper.ask(move |keeper| {
+                drop(asking);
+                keeper.statistics()
+            });
+            asked.ok()
+        });
+        let told = asked.and_then(|told| told.wait_timeout(Self::TIMEOUT).ok());
         told.unwrap_or_else(|| self.last_words.lock().clone())
     }
 
@@ -87,25 +91,40 @@ impl JobCheckpoints {
     /// opened their operators, shortly after the job's start, and while it is being restarted.
     pub fn trigger(&self) -> CheckpointPromise {
         let (answer, told) = reply();
-        // Relaxed: a bound, and nothing is found by it.
-        if self.asking.fetch_add(1, Relaxed) >= Self::ASKING_MAX {
-            // Relaxed: as above.
-            self.asking.fetch_sub(1, Relaxed);
+        let Some(asking) = Asking::begin(&self.asking) else {
             let _told = answer.send(Err(CheckpointFailure {
                 id: None,
                 reason: CheckpointFailureReason::TooManyCheckpointRequests,
                 detail: "".into(),
             }));
             return CheckpointPromise::new(told);
-        }
-        let asking = PlainArc::clone(&self.asking);
+        };
         // A keeper that is gone drops the answer, and the promise is broken.
         let _gone = self.keeper.execute(move |keeper| {
-            // Relaxed: as above.
-            asking.fetch_sub(1, Relaxed);
+            drop(asking);
             keeper.trigger(answer);
         });
         CheckpointPromise::new(told)
+    }
+}
+
+/// A request on its way to the keeper, counted until it is there or has gone.
+struct Asking(PlainArc<AtomicUsize>);
+
+impl Asking {
+    /// `None` where as many are on their way as may be.
+    fn begin(count: &PlainArc<AtomicUsize>) -> Option<Self> {
+        let asking = Self(PlainArc::clone(count));
+        // Relaxed: a bound, and nothing is found by it.
+        let before = count.fetch_add(1, Relaxed);
+        (before < JobCheckpoints::ASKING_MAX).then_some(asking)
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        // Relaxed: as above.
+        self.0.fetch_sub(1, Relaxed);
     }
 }
 

@@ -177,7 +177,10 @@ impl Keeper {
             });
         };
         self.unsubmitted.push_back(Box::new(job));
-        self.submit();
+        // Where others wait, they are tried again, and this one behind them.
+        if self.unsubmitted.len() == 1 {
+            self.submit();
+        }
     }
 
     /// Hands over what waits; tries again later, where there is no room.
@@ -445,6 +448,18 @@ impl Drop for Keeper {
     fn drop(&mut self) {
         let statistics = self.statistics();
         *self.statistics.lock() = statistics;
-        self.refuse_all();
+        // Nobody is to wait for storage to be told that there is no checkpoint.
+        self.promises.clear();
+        if self.end.is_none() {
+            // No checkpoint follows, and tasks would wait for their last one.
+            (self.parts.fail)(CheckpointFailure {
+                id: None,
+                reason: CheckpointFailureReason::CoordinatorShutdown,
+                detail: "it has ended before the job".into(),
+            });
+        }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 //! What an attempt begins with: the chain is taken over, a checkpoint read, and dealt out. It blocks,
 //! and is done on the I/O pool; so are commits.
 
+use super::beside::caught;
 use super::checkpointing::Checkpointing;
 use super::environment::TaskEnvironment;
 use super::hooks::HookTarget;
@@ -272,7 +273,7 @@ pub(super) fn collect(chain: &ChainRef) {
     let collector = chain.lock().as_ref().map(CommitChain::collector);
     if let Some(collector) = collector {
         // What cannot be deleted now is found by a later one.
-        let _collected = collector.run();
+        let _left = caught("deleting a checkpoint", || Ok(collector.run()));
     }
 }
 
@@ -280,6 +281,6 @@ pub(super) fn collect(chain: &ChainRef) {
 pub(super) fn discard_all(chain: &ChainRef) {
     if let Some(chain) = chain.lock().take() {
         // What cannot be deleted is left to who looks at the directory.
-        let _left = chain.discard_all();
+        let _left = caught("deleting all checkpoints", || Ok(chain.discard_all()?));
     }
 }

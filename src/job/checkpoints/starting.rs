@@ -74,10 +74,15 @@ pub(in crate::job) fn start(
     let told = PlainArc::clone(&master);
     let fail = move |failure: CheckpointFailure| {
         if let Some(master) = told.get() {
-            let is_final = failure.reason == CheckpointFailureReason::Fenced;
+            let is_final = matches!(
+                failure.reason,
+                CheckpointFailureReason::Fenced | CheckpointFailureReason::CoordinatorShutdown
+            );
             let cause = Failure::error("checkpoint", BoxError::from(failure));
-            // A master that is gone looks after nothing any more.
-            let _gone = master.post(move |master| master.fail_job(cause, is_final));
+            // Urgent: the keeper cannot wait for room on the master's own thread. There is some, since
+            // users do not post so, and each reason is told once of an attempt. A master that is gone
+            // looks after nothing any more.
+            let _gone = master.post_urgent(move |master| master.fail_job(cause, is_final));
         }
     };
     let parts = KeeperParts {

@@ -1,12 +1,13 @@
 //! What an observer is told and asked, by jobs on an engine.
 
-use super::{JobObserver, Recovery, Restored};
+use super::{JobObserver, Master, Recovery, Restored};
 use crate::job::members::Member;
 use crate::job::plan::plan;
 use crate::job::{
     Job, JobError, JobFailure, JobHandle, JobState, RestartStrategy, RunError, deploy,
 };
 use crate::letter::BoxError;
+use crate::processor::Failure;
 use crate::stream::{Deployment, Discard, FromIter, StopMode};
 use crate::sync::{Mutex, PlainArc, SharedClock};
 use crate::task::{Engine, IoPool};
@@ -249,4 +250,52 @@ fn what_comes_too_late_is_not_deployed() {
             ["recover 2".to_owned(), format!("ended: {state:?}")]
         );
     }
+}
+
+#[test]
+fn an_answer_reaches_a_master_whose_mailbox_is_full() {
+    let (engine, log) = (engine(), Log::default());
+    let (answer, recovering) = reply();
+    let mut answer = Some(answer);
+    let job = start(&engine, &log, 2, move |attempt, recovery| match attempt {
+        1 => recovery.answer(nothing()),
+        _ => assert!(answer.take().unwrap().send(recovery).is_ok()),
+    });
+    let job = job.unwrap();
+    let recovery: Recovery = recovering.wait().unwrap();
+    // Who keeps checkpoints is on the master's thread as well, and so cannot wait for room.
+    let beside = job._engine.task("beside").on_thread(0);
+    let beside = beside.spawn(|_cx| ()).unwrap();
+    let (begun, has_begun) = reply();
+    let (go_on, filled) = reply::<()>();
+    let answered = beside.ask(move |()| {
+        begun.send(()).unwrap();
+        filled.wait().unwrap();
+        recovery.answer(nothing());
+    });
+    has_begun.wait().unwrap();
+    while job.master.try_post(|_master| {}).is_ok() {}
+    go_on.send(()).unwrap();
+    answered.unwrap().wait().unwrap();
+    assert!(job.wait_timeout(Duration::from_secs(60)), "it hangs");
+    assert_eq!(job.wait().unwrap().restarts, 1);
+}
+
+#[test]
+fn a_job_that_fails_for_good_before_it_is_deployed_is_not_started() {
+    let (engine, log) = (engine(), Log::default());
+    let kept = PlainArc::new(Mutex::new(None));
+    let keep = PlainArc::clone(&kept);
+    let error = start(&engine, &log, 1, move |_attempt, recovery| {
+        let cause = Failure::error("checkpoint", "the keeper is gone".into());
+        let fail = |master: &mut Master| master.fail_job(cause, true);
+        recovery.master.as_ref().unwrap().post(fail).unwrap();
+        *keep.lock() = Some(recovery);
+    });
+    let error = error.unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "the job cannot be restored: checkpoint: the keeper is gone"
+    );
+    drop(kept.lock().take());
 }

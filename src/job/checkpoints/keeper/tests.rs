@@ -1,0 +1,105 @@
+//! A keeper that has no room, and one that is no more.
+
+use super::{Keeper, KeeperParts};
+use crate::checkpoint::{CheckpointSettings, CheckpointStorage};
+use crate::job::checkpoints::beside::{Beside, Job as Work, Refused};
+use crate::job::checkpoints::starting::{describe, no_words};
+use crate::job::plan::plan;
+use crate::job::{Checkpointing, Job, RestartStrategy, RunError};
+use crate::letter::Mail;
+use crate::processor::MailboxProcessor;
+use crate::ring::Budget;
+use crate::stream::{Discard, Generator};
+use crate::sync::{Clock as _, ManualClock, Mutex, PlainArc, SharedClock};
+use crate::task::Engine;
+use core::time::Duration;
+
+fn endless() -> Job {
+    let storage = CheckpointStorage::in_memory();
+    let checkpointing = Checkpointing::new(storage, CheckpointSettings::manual());
+    Job::new("job")
+        .checkpoints(checkpointing)
+        .restart(RestartStrategy::fixed_delay(9, Duration::ZERO))
+        .source("numbers", Generator::new(|number| number))
+        .sink("discard", Discard)
+}
+
+/// A pool that has no room at first.
+#[derive(Default)]
+struct Crowded {
+    has_room: Mutex<bool>,
+    asked: Mutex<usize>,
+}
+
+impl Beside for Crowded {
+    fn try_run(&self, job: Work) -> Result<(), Refused> {
+        *self.asked.lock() += 1;
+        if *self.has_room.lock() {
+            job();
+            Ok(())
+        } else {
+            Err(Refused { job, is_full: true })
+        }
+    }
+}
+
+#[test]
+fn what_a_pool_has_no_room_for_is_tried_again_by_one_timer_and_run_in_order() {
+    let clock = ManualClock::new();
+    let shared = SharedClock::new(clock.clone());
+    let prepared = MailboxProcessor::<Keeper, Mail<Keeper>>::builder().shared_clock(shared.clone());
+    let prepared = prepared.prepare().unwrap();
+    prepared.owned_by_this_thread();
+    let job = endless();
+    let graph = job.graph.0.borrow();
+    let checkpointing = graph.settings.checkpointing.clone().unwrap();
+    let parts = KeeperParts {
+        job: PlainArc::new(describe(&plan(&graph).unwrap(), &checkpointing)),
+        checkpointing,
+        clock: shared,
+        started: clock.now(),
+        started_ms: 0,
+        fail: Box::new(|_failure| {}),
+    };
+    let pool = PlainArc::new(Crowded::default());
+    let me = prepared.executor();
+    let keeper = Keeper::new(parts, me, pool.clone(), pool.clone(), no_words());
+    let mut processor = prepared.build_with(keeper, crate::processor::NoAction);
+    let done = PlainArc::new(Mutex::new(Vec::new()));
+    processor.with_owner(|keeper| {
+        for number in 0..5 {
+            let done = PlainArc::clone(&done);
+            keeper.beside(move || done.lock().push(number), |_keeper, ()| {});
+        }
+    });
+    let asked = || *pool.asked.lock();
+    assert_eq!(asked(), 1, "those behind the first do not ask");
+    for round in 2..5 {
+        clock.advance(Keeper::RETRY_AFTER);
+        let _step = processor.step(Budget::letters(100)).unwrap();
+        assert_eq!(asked(), round, "the first asks once each time");
+    }
+    *pool.has_room.lock() = true;
+    clock.advance(Keeper::RETRY_AFTER);
+    let _step = processor.step(Budget::letters(100)).unwrap();
+    assert_eq!(*done.lock(), [0, 1, 2, 3, 4]);
+    assert_eq!(processor.with_owner(|keeper| keeper.unanswered), 0);
+}
+
+#[test]
+fn a_job_whose_keeper_is_no_more_has_failed_for_good() {
+    let engine = Engine::builder().threads(1).build().unwrap();
+    let job = endless().start(&engine).unwrap();
+    let keeper = job.checkpoints().unwrap().keeper;
+    let panics = |_: &mut Keeper| std::panic::resume_unwind(Box::new("on purpose"));
+    keeper.execute(panics).unwrap();
+    assert!(job.wait_timeout(Duration::from_secs(60)), "it goes on");
+    let RunError::Failed { cause, report, .. } = job.wait().unwrap_err() else {
+        panic!("it has failed");
+    };
+    assert!(
+        cause.to_string().contains("ended before the job"),
+        "{cause}"
+    );
+    assert_eq!(report.restarts, 0);
+}
