@@ -171,18 +171,7 @@ impl SteppedJob {
         #[cfg(not(feature = "checkpoint"))]
         let _ = had_finished;
         match &step {
-            Err(cause) => {
-                if self.state == JobState::Running {
-                    let now = self.clock.now();
-                    self.failure = Some(JobFailure {
-                        task: self.tasks[task].name().into(),
-                        cause: cause.clone(),
-                        attempt: self.attempt,
-                        after: now.saturating_duration_since(self.started),
-                    });
-                }
-                self.end(JobState::Failed);
-            }
+            Err(cause) => self.fail(self.tasks[task].name().into(), cause),
             // Somebody ended that task alone: the job is not what it was without it.
             Ok(Step::Ended(Ended::Closed)) => self.end(JobState::Canceled),
             Ok(Step::Ended(_)) if self.tasks.iter().all(SteppedTask::has_finished) => {
@@ -268,16 +257,7 @@ impl SteppedJob {
         match step.and_then(|step| failure.map_or(Ok(step), Err)) {
             Ok(step) => Ok(step),
             Err(cause) => {
-                if self.state == JobState::Running {
-                    let now = self.clock.now();
-                    self.failure = Some(JobFailure {
-                        task: self.name.clone(),
-                        cause: cause.clone(),
-                        attempt: self.attempt,
-                        after: now.saturating_duration_since(self.started),
-                    });
-                }
-                self.end(JobState::Failed);
+                self.fail(self.name.clone(), &cause);
                 Err(cause)
             }
         }
@@ -370,6 +350,19 @@ impl SteppedJob {
     /// fails while they are closed is told to nobody.
     pub fn cancel(&mut self) {
         self.end(JobState::Canceled);
+    }
+
+    fn fail(&mut self, task: Box<str>, cause: &Failure) {
+        if self.state == JobState::Running {
+            let now = self.clock.now();
+            self.failure = Some(JobFailure {
+                task,
+                cause: cause.clone(),
+                attempt: self.attempt,
+                after: now.saturating_duration_since(self.started),
+            });
+        }
+        self.end(JobState::Failed);
     }
 
     fn end(&mut self, state: JobState) {
