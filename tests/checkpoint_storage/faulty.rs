@@ -36,6 +36,8 @@ pub(crate) enum Fault {
     Before,
     /// It is done, and an error is answered.
     After,
+    /// It is not done: the file system has no hard links.
+    NoHardLinks,
 }
 
 /// Says what becomes of an operation, by its number from 0 on and what it is. It may as well wait, or
@@ -96,6 +98,10 @@ impl FaultyStore {
             Fault::Nothing => work.await,
             Fault::Before => Err(lost(asked)),
             Fault::After => work.await.and(Err(lost(asked))),
+            Fault::NoHardLinks => Err(Error::Generic {
+                store: "LocalFileSystem",
+                source: Box::new(std::io::Error::from_raw_os_error(1)),
+            }),
         }
     }
 }
@@ -156,7 +162,7 @@ impl ObjectStore for FaultyStore {
         let fault = self.comes(Asked::Delete);
         Box::pin(Deleting {
             deleted: match fault {
-                Fault::Before => locations,
+                Fault::Before | Fault::NoHardLinks => locations,
                 Fault::Nothing | Fault::After => self.store.delete_stream(locations),
             },
             is_lost: fault != Fault::Nothing,

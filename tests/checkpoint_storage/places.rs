@@ -1,6 +1,7 @@
 //! Directories of all kinds, and what else may be in them or in their way.
 #![cfg(unix)]
 
+use super::faulty::{Asked, Fault, FaultyStore};
 use super::kit::{self, check, commit, id, latest, take_over};
 use super::scratch::Scratch;
 use mailring::checkpoint::{CheckpointStorage, CommitError, RestorePoint, StorageError};
@@ -167,4 +168,52 @@ fn a_directory_that_is_deleted_is_made_again() {
     fs::write(&job, "x").unwrap();
     let told = storage.latest().unwrap_err().to_string();
     assert!(told.contains("Not a directory"), "{told}");
+}
+
+#[test]
+fn a_file_system_without_hard_links_is_refused() {
+    let scratch = Scratch::new("places-no-links");
+    let plan = |_, asked| match asked {
+        Asked::Create => Fault::NoHardLinks,
+        _ => Fault::Nothing,
+    };
+    let job = scratch.path("job");
+    let storage = CheckpointStorage::local_through(&job, |store| FaultyStore::new(store, plan));
+    let refused = take_over(&storage.unwrap(), 1).unwrap_err();
+    assert!(
+        matches!(
+            &refused,
+            CommitError::NotWritten(StorageError::NoHardLinks { directory, .. })
+                if **directory == *fs::canonicalize(&job).unwrap().to_str().unwrap()
+        ),
+        "{refused:?}"
+    );
+    let told = refused.to_string();
+    assert!(told.contains("that has hard links"), "{told}");
+}
+
+#[test]
+fn what_is_no_file_and_has_the_name_of_a_record_is_named() {
+    let scratch = Scratch::new("places-no-record");
+    let job = scratch.path("job");
+    let storage = CheckpointStorage::local(&job).unwrap();
+    let mut chain = kit::run(&storage, 1, 1);
+    let record = job.join("chain/00000000000000000003");
+    fs::create_dir(&record).unwrap();
+    let error = commit(&storage, &mut chain, id(2)).unwrap_err();
+    assert!(
+        matches!(
+            &error,
+            CommitError::MaybeWritten(StorageError::NoFile { .. })
+        ),
+        "{error:?}"
+    );
+    let named = format!(
+        "{} is there, and is no file",
+        fs::canonicalize(&record).unwrap().display()
+    );
+    assert!(error.to_string().contains(&named), "{error}");
+    fs::remove_dir(&record).unwrap();
+    commit(&storage, &mut chain, id(3)).unwrap();
+    assert_eq!(latest(&storage).unwrap(), 3);
 }

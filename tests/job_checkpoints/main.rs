@@ -25,6 +25,7 @@ mod sources;
 mod stepped;
 mod timers;
 mod tolerance;
+mod unanswered;
 mod unclear;
 mod waiting;
 #[path = "../watchdog/mod.rs"]

@@ -140,3 +140,27 @@ impl EncodeState for FileSnapshot {
         Ok(postcard::to_stdvec(&self.state)?)
     }
 }
+
+#[test]
+fn the_state_keeps_its_layout() {
+    let state = FileSinkState {
+        subtask: 3,
+        next_sequence: 300,
+        transactions: vec![Transaction {
+            staged: ".staging/job-files-0-1-3/1-0123456789abcdef-0".to_owned(),
+            target: "part-3-0000000299".to_owned(),
+            bytes: 70_000,
+            crc: u32::MAX,
+        }],
+    };
+    let bytes = postcard::to_stdvec(&state).unwrap();
+    assert_eq!(
+        (bytes.len(), crc32fast::hash(&bytes)),
+        (76, 1_838_930_082),
+        "a checkpoint that is stored is laid out otherwise, and would be misread"
+    );
+    assert_eq!(
+        postcard::from_bytes::<FileSinkState>(&bytes).unwrap(),
+        state
+    );
+}

@@ -11,6 +11,7 @@ use object_store::path::Path;
 use object_store::{
     Error, GetOptions, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload,
 };
+use std::io;
 
 /// What the store for the local file system calls itself in errors.
 const LOCAL: &str = "LocalFileSystem";
@@ -83,6 +84,7 @@ impl Backend {
     /// What `file` is called in messages: from the file system's root on, where it is in one.
     pub(super) fn name(&self, file: &str) -> Box<str> {
         match &self.local {
+            Some(local) if file.is_empty() => local.root().to_string_lossy().into(),
             Some(local) => local.root().join(file).to_string_lossy().into(),
             None => self.path(file).as_ref().into(),
         }
@@ -93,6 +95,12 @@ impl Backend {
         match self.put_with(file, parts, options) {
             Ok(Ok(())) => Created::Done,
             Ok(Err(Error::AlreadyExists { .. } | Error::Precondition { .. })) => Created::Taken,
+            Ok(Err(error)) if self.local.is_some() && is_of_hard_links(&error) => {
+                Created::Failed(StorageError::NoHardLinks {
+                    directory: self.name(""),
+                    source: error.into(),
+                })
+            }
             Ok(Err(error)) => {
                 // These are said by stores that know beforehand that they cannot.
                 let was_tried = !matches!(
@@ -252,4 +260,19 @@ impl Backend {
             file: self.name(file),
         })
     }
+}
+
+/// Whether a system said that it gives no second name to a file: nothing was done then.
+fn is_of_hard_links(error: &(dyn core::error::Error + 'static)) -> bool {
+    /// On all systems that have it.
+    const EPERM: i32 = 1;
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<io::Error>() {
+            return error.kind() == io::ErrorKind::Unsupported
+                || cfg!(unix) && error.raw_os_error() == Some(EPERM);
+        }
+        cause = error.source();
+    }
+    false
 }

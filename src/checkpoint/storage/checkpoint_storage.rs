@@ -14,9 +14,13 @@ use object_store::ObjectStore;
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use std::path::Path;
+use std::time::Duration;
 
 /// Up to how many bytes a part stands in the record, where nothing else is said.
 const INLINE_MAX_BYTES: usize = 20 * 1024;
+
+/// How long it is waited for an answer, where nothing else is said.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 
 /// Where the checkpoints of one job are: a directory of the local file system, or of an object store.
 ///
@@ -57,6 +61,7 @@ pub struct CheckpointStorage {
     pub(super) backend: Backend,
     pub(super) holds: Holds,
     inline_max_bytes: usize,
+    pub(crate) request_timeout: Duration,
 }
 
 impl CheckpointStorage {
@@ -126,6 +131,7 @@ impl CheckpointStorage {
             backend,
             holds: Holds::default(),
             inline_max_bytes: INLINE_MAX_BYTES,
+            request_timeout: REQUEST_TIMEOUT,
         }
     }
 
@@ -142,6 +148,31 @@ impl CheckpointStorage {
     #[must_use]
     pub fn inline_max_bytes(mut self, bytes: usize) -> Self {
         self.inline_max_bytes = bytes;
+        self
+    }
+
+    /// How long a job waits for an answer of the store: to a listing, a read, or a write of one file. 10
+    /// minutes where nothing is said; none is waited for longer than a year.
+    ///
+    /// What is not answered is not ended by that. A store that can do so should, by a timeout of its own,
+    /// which its runtime may give it too: what [drives](Self::driven_by) a request may come back before
+    /// it is done, and the job goes on as after any lost answer: it reads back. This one is for stores
+    /// that hold up the thread itself, as a network's file system does when the network is gone. Then
+    ///
+    /// - a checkpoint whose record is not answered has failed by this, and may be found complete later. No
+    ///   record is written and no attempt at the job begins before the answer is there;
+    /// - an attempt that finds out what it begins with, and does not get on, has failed by this. What it
+    ///   asked last may be done yet, and is known for a former attempt's;
+    /// - state that is not stored has its checkpoint fail by the
+    ///   [checkpoint's timeout](crate::checkpoint::CheckpointSettings::timeout);
+    /// - a job that is over waits at most 30 seconds for what is left to be done, and so does the engine's
+    ///   end, where nothing was given up before.
+    ///
+    /// Each such request keeps one of the job's threads for storage, of which there are 3 to 6. Where all
+    /// of them are kept, what is asked next is not answered in time either.
+    #[must_use]
+    pub fn request_timeout(mut self, timeout: Duration) -> Self {
+        self.request_timeout = timeout.min(Duration::from_secs(365 * 24 * 60 * 60));
         self
     }
 

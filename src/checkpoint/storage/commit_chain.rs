@@ -89,17 +89,19 @@ impl CommitChain {
         retained: u32,
         from: RestoreFrom,
     ) -> Result<(Self, Option<RestorePoint>), CommitError> {
-        Self::take_over_as(storage, job, retained, from, Writers::first())
+        Self::take_over_as(storage, job, retained, from, Writers::first(), &|| true)
     }
 
     /// The same, as the last of `writers`. Where there are some before it the job goes on after a
-    /// failure: then the chain is left to whoever else has taken it over since.
+    /// failure: then the chain is left to whoever else has taken it over since. `may_go_on` is asked
+    /// before each step: who was given up does nothing more, for its successor knows it for its own.
     pub(crate) fn take_over_as(
         storage: &CheckpointStorage,
         job: &str,
         retained: u32,
         from: RestoreFrom,
         writers: Writers,
+        may_go_on: &dyn Fn() -> bool,
     ) -> Result<(Self, Option<RestorePoint>), CommitError> {
         let chosen = match from {
             RestoreFrom::Latest => None,
@@ -126,7 +128,7 @@ impl CommitChain {
             protocol: Protocol::new(job, writers, retained, base),
         };
         let step = chain.protocol.take_over();
-        chain.run(step)?;
+        chain.run(step, may_go_on)?;
         if is_elsewhere {
             return Ok((chain, chosen));
         }
@@ -174,6 +176,23 @@ impl CommitChain {
         checkpoints.collect()
     }
 
+    /// Those of them whose records are there and whole. The newest is: it was read when the chain was
+    /// taken over.
+    pub(crate) fn retained_and_whole(
+        &self,
+    ) -> Result<Vec<PlainArc<CompletedCheckpoint>>, StorageError> {
+        let live = self.protocol.position().live.iter();
+        let records = live.map(|kept| match self.storage.record(kept.number) {
+            Ok(record) => match record.body {
+                Body::Checkpoint(_, Stored(checkpoint)) => Ok(Some(checkpoint)),
+                Body::Takeover { .. } | Body::Discarded => Ok(None),
+            },
+            Err(StorageError::Missing { .. } | StorageError::Damaged { .. }) => Ok(None),
+            Err(error) => Err(error),
+        });
+        records.filter_map(Result::transpose).collect()
+    }
+
     /// Commits a checkpoint, all of whose state is stored.
     ///
     /// # Errors
@@ -190,7 +209,7 @@ impl CommitChain {
         };
         let before = self.protocol.position().live.clone();
         let step = self.protocol.commit(attempt, Stored(checkpoint));
-        let number = match self.run(step) {
+        let number = match self.run(step, &|| true) {
             Err(CommitError::OutOfOrder { .. }) => {
                 return Err(CommitError::OutOfOrder {
                     epoch: attempt.epoch,
@@ -231,28 +250,46 @@ impl CommitChain {
     /// As [`commit`](Self::commit); nothing was deleted then.
     pub fn discard_all(mut self) -> Result<Collected, CommitError> {
         let step = self.protocol.discard();
-        self.run(step)?;
+        self.run(step, &|| true)?;
         Ok(self.collect())
     }
 
     /// Does what the protocol says until it is done; the number of the record that was written.
-    fn run(&mut self, mut step: Step<Stored>) -> Result<u64, CommitError> {
+    fn run(
+        &mut self,
+        mut step: Step<Stored>,
+        may_go_on: &dyn Fn() -> bool,
+    ) -> Result<u64, CommitError> {
         let mut carrier = Carrier {
             storage: &self.storage,
             error: None,
             is_unclear: false,
+            is_taken: false,
         };
         let outcome = loop {
             match step {
-                Step::Do(effect) => step = self.protocol.answer(carrier.carry_out(effect)),
+                Step::Do(effect) => {
+                    let answer = match may_go_on() {
+                        true => carrier.carry_out(effect),
+                        false => Answer::Failed,
+                    };
+                    step = self.protocol.answer(answer);
+                }
                 Step::Done(outcome) => break outcome,
             }
         };
-        let error = carrier.error.take();
-        self.conclude(outcome, error)
+        let Carrier {
+            error, is_taken, ..
+        } = carrier;
+        self.conclude(outcome, error, is_taken)
     }
 
-    fn conclude(&self, outcome: Outcome, error: Option<StorageError>) -> Result<u64, CommitError> {
+    fn conclude(
+        &self,
+        outcome: Outcome,
+        error: Option<StorageError>,
+        is_taken: bool,
+    ) -> Result<u64, CommitError> {
         let file = |number| self.storage.backend.name(&names::record(number));
         let directory = || self.storage.backend.name("");
         let not_written = |error| Err(CommitError::NotWritten(error));
@@ -260,7 +297,11 @@ impl CommitChain {
             Outcome::Committed { number } => Ok(number),
             Outcome::Fenced { by } => Err(CommitError::Fenced { record: file(by) }),
             Outcome::MaybeWritten { number } => {
-                let gone = StorageError::Missing { file: file(number) };
+                let file = file(number);
+                let gone = match is_taken {
+                    true => StorageError::NoFile { file },
+                    false => StorageError::Missing { file },
+                };
                 Err(CommitError::MaybeWritten(error.unwrap_or(gone)))
             }
             Outcome::Failed => {
@@ -307,6 +348,8 @@ struct Carrier<'a> {
     error: Option<StorageError>,
     /// Whether a record may have been created whose directory is not synced.
     is_unclear: bool,
+    /// Whether there was something of its name when a record was last to be created.
+    is_taken: bool,
 }
 
 impl Carrier<'_> {
@@ -352,7 +395,9 @@ impl Carrier<'_> {
             Ok(parts) => parts,
             Err(error) => return self.failed(error),
         };
-        match self.storage.backend.create(&file, &parts) {
+        let created = self.storage.backend.create(&file, &parts);
+        self.is_taken = matches!(created, Created::Taken);
+        match created {
             Created::Done => Answer::Created,
             Created::Taken => Answer::Taken,
             Created::Unclear(error) => {

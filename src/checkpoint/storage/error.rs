@@ -2,6 +2,7 @@
 
 use super::format::{FORMAT, FileKind};
 use core::fmt;
+use core::time::Duration;
 
 /// Why a checkpoint could not be stored or read. Every one names the file, or the directory, that
 /// it is about.
@@ -59,10 +60,30 @@ pub enum StorageError {
         /// The directory.
         directory: Box<str>,
     },
+    /// A file cannot have two names there, and records are created by that.
+    NoHardLinks {
+        /// The directory.
+        directory: Box<str>,
+        /// What the system said to the attempt.
+        source: Box<dyn core::error::Error + Send + Sync>,
+    },
+    /// Something that is no file has a record's name.
+    NoFile {
+        /// What it is called.
+        file: Box<str>,
+    },
     /// State that is stored elsewhere than its checkpoint's files are.
     ForeignPath {
         /// The path in its handle.
         path: Box<str>,
+    },
+    /// The store has not answered in time; see
+    /// [`CheckpointStorage::request_timeout`](super::CheckpointStorage::request_timeout).
+    Unanswered {
+        /// For how long it was waited.
+        waited: Duration,
+        /// What is not known.
+        what: Box<str>,
     },
     /// What drives the store's futures came back before they were done.
     NotDriven {
@@ -188,7 +209,19 @@ impl fmt::Display for StorageError {
             Self::Contended { directory } => {
                 write!(f, "others write to {directory} all the time")
             }
+            Self::NoHardLinks { directory, source } => write!(
+                f,
+                "{directory}: a file cannot have a second name there ({source}), and records are \
+                 created by that: take a directory of a file system that has hard links"
+            ),
+            Self::NoFile { file } => {
+                write!(f, "{file} is there, and is no file: move it away")
+            }
             Self::ForeignPath { path } => write!(f, "`{path}` is no file of a checkpoint's state"),
+            Self::Unanswered { waited, what } => write!(
+                f,
+                "the storage has not answered within {waited:?}, and it is not known {what}"
+            ),
             Self::NotDriven { file } => {
                 write!(
                     f,
@@ -202,7 +235,7 @@ impl fmt::Display for StorageError {
 impl core::error::Error for StorageError {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
-            Self::Io { source, .. } => Some(&**source),
+            Self::Io { source, .. } | Self::NoHardLinks { source, .. } => Some(&**source),
             _ => None,
         }
     }

@@ -3,8 +3,9 @@
 use super::handle::JobCheckpoints;
 use crate::letter::BoxError;
 use crate::processor::Failure;
-use crate::sync::{Mutex, PlainArc};
-use crate::task::{IoBuildError, IoPool};
+use crate::sync::{Mutex, PlainArc, SetOnce};
+use crate::task::{IoBuildError, IoBuilder, IoPool};
+use core::time::Duration;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -21,6 +22,9 @@ pub(in crate::job) struct Refused {
 /// Runs what blocks, elsewhere or later. It never waits for room.
 pub(in crate::job) trait Beside: Send + Sync {
     fn try_run(&self, job: Job) -> Result<(), Refused>;
+
+    /// Something that runs there may never end: who drops it does not wait for it.
+    fn wait_no_more(&self) {}
 }
 
 impl Beside for IoPool {
@@ -32,27 +36,46 @@ impl Beside for IoPool {
     }
 }
 
-/// One thread, for the hooks of a job: whoever drops it waits for one of them, but not forever.
-pub(super) struct HookThread(IoPool);
+/// A pool whose drop waits for what runs there, but not forever: what does not return ends with the
+/// process.
+pub(super) struct PatientPool {
+    pool: IoPool,
+    patience_ended: SetOnce<()>,
+}
 
-impl HookThread {
-    pub(super) fn new(job: &str) -> Result<Self, IoBuildError> {
+impl PatientPool {
+    pub(super) fn new(pool: IoBuilder) -> Result<Self, IoBuildError> {
+        Ok(Self {
+            pool: pool.build()?,
+            patience_ended: SetOnce::default(),
+        })
+    }
+
+    /// One thread, for the hooks of a job.
+    pub(super) fn of_hooks(job: &str) -> Result<Self, IoBuildError> {
         let pool = IoPool::builder().threads(1).queue(1);
-        Ok(Self(pool.name(format!("{job}-hooks")).build()?))
+        Self::new(pool.name(format!("{job}-hooks")))
     }
 }
 
-impl Beside for HookThread {
+impl Beside for PatientPool {
     fn try_run(&self, job: Job) -> Result<(), Refused> {
-        Beside::try_run(&self.0, job)
+        Beside::try_run(&self.pool, job)
+    }
+
+    fn wait_no_more(&self) {
+        let _again = self.patience_ended.set(());
     }
 }
 
-impl Drop for HookThread {
+impl Drop for PatientPool {
     fn drop(&mut self) {
-        drop(self.0.close_now());
-        // One that does not return ends with the process.
-        let _timeout = self.0.close_timeout(JobCheckpoints::REST_TIMEOUT);
+        drop(self.pool.close_now());
+        let patience = match self.patience_ended.get() {
+            Some(()) => Duration::ZERO,
+            None => JobCheckpoints::REST_TIMEOUT,
+        };
+        let _timeout = self.pool.close_timeout(patience);
     }
 }
 

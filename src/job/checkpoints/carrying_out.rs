@@ -3,7 +3,7 @@
 use super::beside::caught;
 use super::keeper::Keeper;
 use super::outbox::Told;
-use super::recovering::{collect, commit, discard_all};
+use super::recovering::{collect, discard_all};
 use crate::checkpoint::{CheckpointCoordinator, CommitFailure, Effect, SubtaskId, ToSubtask};
 use crate::stream::CheckpointId;
 use crate::sync::PlainArc;
@@ -32,13 +32,7 @@ impl Keeper {
             Effect::CallMasterHooks(id) => self.call_master_hooks(id),
             Effect::CompleteOperatorCoordinators(_) | Effect::AbortOperatorCoordinators(_) => {}
             Effect::Tell { subtask, message } => self.tell(subtask, message),
-            Effect::Commit(checkpoint) => {
-                let (chain, id) = (PlainArc::clone(&self.chain), checkpoint.id);
-                self.beside(
-                    move || commit(&chain, checkpoint),
-                    move |keeper, result| keeper.committed(id, result),
-                );
-            }
+            Effect::Commit(checkpoint) => self.commit(checkpoint),
             Effect::DiscardLocation(_) => {}
             Effect::DiscardStates { states, .. } => {
                 let storage = self.parts.checkpointing.storage.clone();
@@ -79,7 +73,7 @@ impl Keeper {
         }
     }
 
-    fn committed(&mut self, id: CheckpointId, result: Result<(), CommitFailure>) {
+    pub(super) fn committed(&mut self, id: CheckpointId, result: Result<(), CommitFailure>) {
         self.input(|coordinator, now_ns| coordinator.committed(id, result, now_ns));
     }
 

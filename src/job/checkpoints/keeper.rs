@@ -13,7 +13,8 @@ use super::checkpointing::Checkpointing;
 use super::environment::TaskEnvironment;
 use super::hooks::HookCalls;
 use super::outbox::Outbox;
-use super::recovering::{Loaded, RecoveryJob, discard_all};
+use super::recovering::{Loaded, RecoveryJob, collect, discard_all};
+use super::unanswered::{Progress, Unanswered};
 use crate::checkpoint::{
     CheckpointCoordinator, CheckpointFailure, CheckpointFailureReason, CheckpointStatistics,
     CheckpointSummary, CommitChain, CommitError, CoordinatedJob, CoordinatorSetup, Effect, Epoch,
@@ -57,7 +58,7 @@ pub(in crate::job) struct KeeperParts {
 pub(in crate::job) struct Keeper {
     pub(super) parts: KeeperParts,
     pub(super) me: Executor<Self>,
-    pool: PlainArc<dyn Beside>,
+    pub(super) pool: PlainArc<dyn Beside>,
     pub(super) hooks: HookCalls,
     /// What the pool had no room for, in order.
     unsubmitted: VecDeque<Job>,
@@ -73,7 +74,8 @@ pub(in crate::job) struct Keeper {
     next_promise: u64,
     timer: Option<(u64, Timer)>,
     /// An attempt that waits to be recovered (Q2).
-    recovering: Option<Recovery>,
+    pub(super) recovering: Option<Recovery>,
+    pub(super) storage: Unanswered,
     pub(super) statistics: LastWords,
     /// What runs on the pool and is to be answered.
     unanswered: usize,
@@ -117,6 +119,7 @@ impl Keeper {
             next_promise: 0,
             timer: None,
             recovering: None,
+            storage: Unanswered::default(),
             statistics,
             unanswered: 0,
             waiting_for_rest: Vec::new(),
@@ -301,11 +304,13 @@ impl Keeper {
         self.input(CheckpointCoordinator::job_left_running);
         self.recovering = Some(recovery);
         self.begin_recovery();
+        self.wait_to_begin();
     }
 
-    fn begin_recovery(&mut self) {
+    pub(super) fn begin_recovery(&mut self) {
         let is_committing = |of: &CheckpointCoordinator| of.is_committing();
-        if self.recovering.is_none() || self.coordinator.as_ref().is_some_and(is_committing) {
+        let is_committing = self.coordinator.as_ref().is_some_and(is_committing);
+        if self.recovering.is_none() || is_committing || self.storage.is_record_overdue() {
             return;
         }
         let recovery = self.recovering.take();
@@ -319,10 +324,12 @@ impl Keeper {
             return;
         }
         let job = self.recovery_job();
+        let number = recovery.map(|recovery| self.wait_for(recovery, job.progress.clone()));
         self.beside(
             move || caught("restoring a checkpoint", || job.run()),
             move |keeper, loaded| {
-                if let Some(recovery) = recovery {
+                // One that was given up is answered already.
+                if let Some(recovery) = number.and_then(|number| keeper.storage.take(number)) {
                     keeper.recovered(recovery, loaded);
                 }
             },
@@ -339,7 +346,12 @@ impl Keeper {
     /// All is there that the attempt begins with, or it cannot begin.
     pub(super) fn deploy(&mut self, recovery: Recovery, loaded: Result<Loaded, BoxError>) {
         match loaded.and_then(|loaded| self.set_up(loaded)) {
-            Ok(restored) => recovery.answer(Ok(restored)),
+            Ok(restored) => {
+                recovery.answer(Ok(restored));
+                // What earlier attempts have left; a commit does the rest.
+                let chain = PlainArc::clone(&self.chain);
+                self.beside(move || collect(&chain), |_keeper, ()| {});
+            }
             Err(error) => {
                 if let Some(CommitError::Fenced { .. }) = error.downcast_ref()
                     && self.coordinator.is_some()
@@ -378,6 +390,7 @@ impl Keeper {
             job: PlainArc::clone(&self.parts.job),
             is_first: self.coordinator.is_none(),
             chain: PlainArc::clone(&self.chain),
+            progress: Progress::default(),
         }
     }
 

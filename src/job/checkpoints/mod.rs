@@ -13,6 +13,7 @@ mod outbox;
 mod recovering;
 mod starting;
 mod stepped;
+mod unanswered;
 
 pub use checkpointing::Checkpointing;
 pub use handle::{CheckpointPromise, JobCheckpoints};

@@ -6,6 +6,7 @@ use super::checkpointing::Checkpointing;
 use super::environment::TaskEnvironment;
 use super::hooks::HookTarget;
 use super::keeper::{ChainRef, JobDescription};
+use super::unanswered::Progress;
 use crate::checkpoint::{
     CheckpointBarrierHandler, CheckpointBarrierTracker, CheckpointSettings, CheckpointStorage,
     CommitChain, CommitError, CommitFailure, CommitFailureKind, CompletedCheckpoint, Epoch,
@@ -31,6 +32,7 @@ pub(super) struct RecoveryJob {
     pub(super) is_first: bool,
     pub(super) chain: ChainRef,
     pub(super) writers: Writers,
+    pub(super) progress: Progress,
 }
 
 /// What was found out.
@@ -66,8 +68,13 @@ impl RecoveryJob {
             check(&storage, &from, &self.job, non_restored, &hooks)?;
         }
         let (retained, writers) = (settings.retained, self.writers);
-        let (chain, point) = CommitChain::take_over_as(&storage, job, retained, from, writers)?;
-        let retained = chain.retained()?.into_iter();
+        let progress = self.progress;
+        let (chain, point) =
+            CommitChain::take_over_as(&storage, job, retained, from, writers, &|| {
+                progress.goes_on().is_ok()
+            })?;
+        // The job goes on from the newest: that an older one cannot be read stops nobody.
+        let retained = chain.retained_and_whole()?.into_iter();
         let mut loaded = Loaded {
             epoch: chain.epoch(),
             first_id: chain.next_id(),
@@ -76,13 +83,18 @@ impl RecoveryJob {
             master_states: NamedStates::new(),
             subtasks: Vec::new(),
         };
-        *self.chain.lock() = Some(chain);
+        {
+            let mut slot = self.chain.lock();
+            // Asked while the lock is held: whoever comes after has the last word.
+            progress.goes_on()?;
+            *slot = Some(chain);
+        }
         if let Some(point) = point {
             let checkpoint = point.checkpoint();
             hooks.check_states(&checkpoint.master_states)?;
             loaded.restored = Some(checkpoint.id);
             loaded.master_states.clone_from(&checkpoint.master_states);
-            loaded.subtasks = read(&point, &self.job, non_restored)?;
+            loaded.subtasks = read(&point, &self.job, non_restored, &progress)?;
         }
         Ok(loaded)
     }
@@ -120,6 +132,7 @@ fn read(
     point: &RestorePoint,
     job: &JobDescription,
     non_restored: NonRestoredState,
+    progress: &Progress,
 ) -> Result<Vec<Vec<Option<RestoredSubtask>>>, BoxError> {
     let checkpoint = point.checkpoint();
     let assignment = StateAssignment::new(checkpoint, &job.restored_as, non_restored)?;
@@ -127,6 +140,7 @@ fn read(
         let subtasks = subtasks.into_iter().map(|assigned| {
             let mut operators = Vec::new();
             for part in &assigned.parts {
+                progress.goes_on()?;
                 for (place, bytes) in point.read_subtask_state(part)?.into_iter().enumerate() {
                     if place == operators.len() {
                         operators.push(RestoredOperator::default());

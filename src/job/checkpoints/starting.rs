@@ -1,6 +1,6 @@
 //! Has a job that is started take checkpoints.
 
-use super::beside::{Beside, HookThread};
+use super::beside::{Beside, PatientPool};
 use super::checkpointing::Checkpointing;
 use super::handle::JobCheckpoints;
 use super::keeper::{JobDescription, Keeper, KeeperParts, LastWords};
@@ -61,13 +61,14 @@ pub(in crate::job) fn start(
     let names: Vec<_> = names.collect();
     let mailbox = mailbox(subtasks.len(), checkpointing.settings.max_concurrent);
     let pool = IoPool::builder()
-        .threads(subtasks.len().clamp(1, 4))
+        // Two more than store state: what is never answered leaves a thread to others.
+        .threads(subtasks.len().clamp(1, 4) + 2)
         .queue(64 + 4 * subtasks.len() * checkpointing.settings.max_concurrent as usize)
-        .name(format!("{}-io", blueprint.job))
-        .build();
+        .name(format!("{}-io", blueprint.job));
+    let pool = PatientPool::new(pool);
     let pool = pool.map_err(|error| JobError::Checkpoints(error.into()))?;
     let pool: PlainArc<dyn Beside> = PlainArc::new(pool);
-    let hook_thread = HookThread::new(&blueprint.job);
+    let hook_thread = PatientPool::of_hooks(&blueprint.job);
     let hook_thread = hook_thread.map_err(|error| JobError::Checkpoints(error.into()))?;
     let hook_thread: PlainArc<dyn Beside> = PlainArc::new(hook_thread);
     let master = MasterCell::default();
