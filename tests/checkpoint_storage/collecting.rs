@@ -280,3 +280,30 @@ fn nothing_but_state_is_deleted_by_a_handle() {
     assert_eq!(latest(&storage).unwrap(), 1);
     assert!(scratch.path("precious").exists());
 }
+
+/// What a death between the commit and the deletion has left is found by whoever comes next.
+#[test]
+fn t184_a_subsumed_checkpoint_that_was_not_deleted_is_by_the_next_run() {
+    let scratch = Scratch::new("storage-subsumed");
+    let storage = CheckpointStorage::local(scratch.path("job")).unwrap();
+    let (mut chain, _) = take_over(&storage, 2).unwrap();
+    for number in 1..=4 {
+        commit(&storage, &mut chain, id(number)).unwrap();
+    }
+    // Nothing of the subsumed ones was deleted: the process dies.
+    drop(chain);
+    let directories = || {
+        let files = files(&scratch.path("job"));
+        let state = files.into_iter().filter(|name| name.starts_with("chk-"));
+        state.filter(|name| name.ends_with('/')).count()
+    };
+    assert_eq!(directories(), 4);
+    let (mut chain, restored) = take_over(&storage, 2).unwrap();
+    check(&restored.unwrap()).unwrap();
+    commit(&storage, &mut chain, id(5)).unwrap();
+    assert!(chain.collect().errors.is_empty());
+    assert_eq!(directories(), 2);
+    for checkpoint in [4, 5] {
+        check(&storage.checkpoint(id(checkpoint)).unwrap().unwrap()).unwrap();
+    }
+}

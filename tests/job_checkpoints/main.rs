@@ -14,6 +14,7 @@ mod inputs;
 mod kinds;
 mod kit;
 mod mailboxes;
+mod observed;
 mod promises;
 mod records;
 mod refusals;

@@ -1,6 +1,6 @@
 //! Whole jobs that take checkpoints, random by seed, driven by steps of their tasks, their coordinator and
 //! their storage in random order on one thread, through deaths, failures and stops: what they make
-//! visible is what a plain computation gives.
+//! visible is what a plain computation gives, and checkpoints cut their streams consistently, T165.
 #![cfg(feature = "checkpoint")]
 
 #[path = "../watchdog/mod.rs"]
