@@ -234,6 +234,9 @@ pub(crate) trait Checkpointed {
     /// How many channels each gate has.
     fn channels(&self) -> Vec<u32>;
 
+    /// How many elements it has read so far.
+    fn elements(&self) -> u64;
+
     /// Whether nothing is put out any more.
     fn is_over(&self) -> bool;
 

@@ -38,6 +38,10 @@ impl Checkpointed for Hand<'_> {
         self.body.channels()
     }
 
+    fn elements(&self) -> u64 {
+        self.body.elements()
+    }
+
     fn is_over(&self) -> bool {
         self.progression == Progression::Over
     }

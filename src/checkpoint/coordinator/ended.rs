@@ -20,7 +20,9 @@ pub(super) enum Ended {
 pub(super) struct EndedCheckpoints(VecDeque<(CheckpointId, Ended)>);
 
 impl EndedCheckpoints {
+    /// A checkpoint has ended, for good.
     pub(super) fn add(&mut self, id: CheckpointId, ended: Ended) {
+        debug_assert!(self.get(id).is_none(), "checkpoint {id} ends twice");
         if self.0.len() >= REMEMBERED_MAX {
             self.0.pop_front();
         }

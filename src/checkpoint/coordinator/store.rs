@@ -220,6 +220,10 @@ impl CompletedCheckpointStore {
             subsumption.to_discard.extend(self.drop_entry(entry));
         }
         self.entries = kept;
+        debug_assert!(
+            newest.is_none() || self.entries.last().map(Entry::id) == newest,
+            "S1, S2"
+        );
         subsumption
     }
 

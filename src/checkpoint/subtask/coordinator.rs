@@ -145,7 +145,7 @@ impl SubtaskCheckpointCoordinator {
             return task.broadcast(Event::CancelBarrier(id));
         }
         self.aborted.forget_to(id);
-        let begun_ns = self.environment.now_ns();
+        let (begun_ns, elements) = (self.environment.now_ns(), task.elements());
         // Step 1.
         if !task.is_restored_finished() {
             task.prepare_snapshot(id)?;
@@ -159,6 +159,7 @@ impl SubtaskCheckpointCoordinator {
         } else {
             task.snapshot(id)?
         };
+        debug_assert_eq!(task.elements(), elements, "S1: nothing is read meanwhile");
         let metrics = SubtaskCheckpointMetrics {
             start_delay_ns: alignment.start_delay_ns,
             alignment_ns: alignment.alignment_ns,
@@ -180,6 +181,7 @@ impl SubtaskCheckpointCoordinator {
         let (part, running) = AsyncPart::new(snapshot, environment, task.waker());
         // Step 5b: registered before it is handed over, so that who closes finds it.
         self.running.retain(RunningPart::is_running);
+        debug_assert!(self.running.iter().all(|part| part.id < id), "S2");
         self.running.push(running);
         if let Err(error) = self.environment.submit(Box::new(move || part.run())) {
             if let Some(running) = self.running.pop() {

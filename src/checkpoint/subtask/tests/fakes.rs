@@ -269,6 +269,10 @@ impl Checkpointed for FakeTask {
         self.channels.clone()
     }
 
+    fn elements(&self) -> u64 {
+        0
+    }
+
     fn is_over(&self) -> bool {
         self.is_over
     }
