@@ -1,7 +1,7 @@
 //! Why a job was not started, or did not finish.
 
 use super::report::JobReport;
-use super::restart::RestartError;
+use super::restart::RestartStrategyError;
 use crate::letter::BoxError;
 use crate::processor::Failure;
 use crate::ring::CapacityError;
@@ -50,7 +50,7 @@ pub enum JobError {
         to: (String, u32),
     },
     /// Its restart strategy cannot be followed.
-    Restart(RestartError),
+    Restart(RestartStrategyError),
     /// What it was to begin with could not be restored.
     Recovery(BoxError),
     /// A factory of its operators, or what copies one, panicked.

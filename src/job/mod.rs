@@ -61,7 +61,7 @@ pub use keyed::KeyedStream;
 pub use part::{FromEdges, FromSource, Part, Then};
 pub use report::{JobFailure, JobReport, JobSnapshot, JobState};
 pub use restart::{
-    ExponentialDelay, FailureRate, FixedDelay, RestartError, RestartStrategy, Verdict,
+    ExponentialDelay, FailureRate, FixedDelay, RestartStrategy, RestartStrategyError, Verdict,
 };
 pub use split::Divided;
 pub use stepped::SteppedJob;

@@ -1,8 +1,8 @@
 //! What each strategy says, by a clock that is moved by hand.
 
 use mailring::job::{
-    ExponentialDelay, FailureRate, FixedDelay, Job, JobError, RestartError, RestartStrategy,
-    Verdict,
+    ExponentialDelay, FailureRate, FixedDelay, Job, JobError, RestartStrategy,
+    RestartStrategyError, Verdict,
 };
 use mailring::stream::{Discard, FromIter};
 use mailring::{Clock, ManualClock};
@@ -206,7 +206,7 @@ fn a_strategy_that_cannot_be_followed_is_an_error_that_says_what_is_allowed() {
         }
         let error = usual.multiplier(0.0).into();
         let error = RestartStrategy::check(&error).unwrap_err();
-        assert_eq!(error, RestartError::Multiplier { asked: 0.0 });
+        assert_eq!(error, RestartStrategyError::Multiplier { asked: 0.0 });
     });
 }
 

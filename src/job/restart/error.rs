@@ -6,7 +6,7 @@ use core::time::Duration;
 /// A restart strategy cannot be followed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum RestartError {
+pub enum RestartStrategyError {
     /// The first of delays that grow is zero: none of them would be longer.
     NoDelay,
     /// The longest delay is shorter than the first one.
@@ -32,7 +32,7 @@ pub enum RestartError {
     NoInterval,
 }
 
-impl fmt::Display for RestartError {
+impl fmt::Display for RestartStrategyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoDelay => f.write_str(
@@ -60,4 +60,4 @@ impl fmt::Display for RestartError {
     }
 }
 
-impl core::error::Error for RestartError {}
+impl core::error::Error for RestartStrategyError {}

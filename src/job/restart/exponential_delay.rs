@@ -1,6 +1,6 @@
 //! Restarts after delays that grow.
 
-use super::{RestartError, Verdict};
+use super::{RestartStrategyError, Verdict};
 use core::time::Duration;
 use std::time::Instant;
 
@@ -100,23 +100,23 @@ impl ExponentialDelay {
         self
     }
 
-    pub(super) fn check(&self) -> Result<(), RestartError> {
+    pub(super) fn check(&self) -> Result<(), RestartStrategyError> {
         if self.initial.is_zero() {
-            return Err(RestartError::NoDelay);
+            return Err(RestartStrategyError::NoDelay);
         }
         if self.max < self.initial {
-            return Err(RestartError::MaxBelowInitial {
+            return Err(RestartStrategyError::MaxBelowInitial {
                 initial: self.initial,
                 max: self.max,
             });
         }
         if !(self.multiplier.is_finite() && self.multiplier >= 1.0) {
-            return Err(RestartError::Multiplier {
+            return Err(RestartStrategyError::Multiplier {
                 asked: self.multiplier,
             });
         }
         if !(0.0..1.0).contains(&self.jitter) {
-            return Err(RestartError::Jitter { asked: self.jitter });
+            return Err(RestartStrategyError::Jitter { asked: self.jitter });
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Restarts as long as a job does not fail too often.
 
-use super::{RestartError, Verdict};
+use super::{RestartStrategyError, Verdict};
 use core::time::Duration;
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -28,12 +28,12 @@ impl FailureRate {
         }
     }
 
-    pub(super) fn check(&self) -> Result<(), RestartError> {
+    pub(super) fn check(&self) -> Result<(), RestartStrategyError> {
         if self.failures_max == 0 {
-            return Err(RestartError::NoFailures);
+            return Err(RestartStrategyError::NoFailures);
         }
         if self.interval.is_zero() {
-            return Err(RestartError::NoInterval);
+            return Err(RestartStrategyError::NoInterval);
         }
         Ok(())
     }

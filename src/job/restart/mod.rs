@@ -6,7 +6,7 @@ mod exponential_delay;
 mod failure_rate;
 mod fixed_delay;
 
-pub use error::RestartError;
+pub use error::RestartStrategyError;
 pub use exponential_delay::ExponentialDelay;
 pub use failure_rate::FailureRate;
 pub use fixed_delay::FixedDelay;
@@ -81,8 +81,8 @@ impl RestartStrategy {
     /// Whether it can be followed.
     ///
     /// # Errors
-    /// [`RestartError`] with what is allowed.
-    pub fn check(&self) -> Result<(), RestartError> {
+    /// [`RestartStrategyError`] with what is allowed.
+    pub fn check(&self) -> Result<(), RestartStrategyError> {
         match self {
             Self::Never | Self::FixedDelay(_) => Ok(()),
             Self::ExponentialDelay(delay) => delay.check(),
