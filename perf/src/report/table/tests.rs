@@ -1,5 +1,5 @@
 use super::*;
-use crate::case::{Arrivals, Mode};
+use crate::case::{Arrivals, Mode, Part};
 use crate::report::sample::{HIGHEST_NS, series};
 use unicode_width::UnicodeWidthStr;
 
@@ -342,4 +342,20 @@ fn the_end_says_what_else_there_is_to_know() {
         ending(&report, Styles::default()),
         "note: only one CPU\nended early: what is above is all that was measured\n"
     );
+}
+
+#[test]
+fn that_no_checkpoint_was_completed_is_said_where_some_were_to_be() {
+    let case = Case {
+        part: Some(Part::EveryTenth),
+        keys: Some(1 << 20),
+        checkpoint_ms: Some(100),
+        ..Case::plain(Workload::Checkpoint, Mode::AsShipped)
+    };
+    let without = series(&case, "mailring-job", &[60.0]);
+    let with = series(&case, "mailring-checkpoints", &[62.0, 61.0]);
+    let missed = "no checkpoint was completed in 2 rounds: too short";
+    assert!(plain(&[without.clone(), with]).contains(missed));
+    // A run that was ended before their turn came.
+    assert!(!plain(&[without]).contains("no checkpoint"));
 }
