@@ -15,6 +15,25 @@ use std::time::Instant;
 /// A job that was started, through all its [restarts](super::Job::restart). Dropping it cancels the
 /// job, and waits for nothing but what has threads of the job's own, 30 seconds at most: the loops of its
 /// [legacy sources](crate::stream::LegacySource), and what is being written for a checkpoint.
+///
+/// ```
+/// use mailring::job::{Job, JobState};
+/// use mailring::stream::{Discard, Generator, StopMode};
+/// use mailring::task::Engine;
+/// use std::time::Duration;
+///
+/// let engine = Engine::builder().threads(1).build()?;
+/// let job = Job::new("numbers")
+///     .source("numbers", Generator::new(|number| number).per_second(1_000)?)
+///     .sink("discard", Discard)
+///     .start(&engine)?;
+/// // It never ends by itself.
+/// assert!(!job.wait_timeout(Duration::from_millis(5)));
+/// println!("{} numbers", job.snapshot().records_in("numbers"));
+/// job.stop(StopMode::Drain);
+/// assert_eq!(job.wait()?.state, JobState::Finished);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct JobHandle {
     pub(super) name: Box<str>,
     pub(super) members: Members,

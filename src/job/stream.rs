@@ -40,7 +40,9 @@ impl<P: Part> Stream<P> {
         }
     }
 
-    /// Names the vertex that this stream is in: its tasks are called `job/name/subtask`.
+    /// Names the vertex that this stream is in: its tasks are called `job/name/subtask`, and by it a
+    /// checkpoint's state is found again. Without this it is called after what it begins with, such as
+    /// `keyed`; of several vertices of one name the order tells.
     pub fn named(mut self, name: &str) -> Self {
         name.clone_into(&mut self.draft.name);
         self

@@ -53,7 +53,9 @@ pub struct CheckpointSettings {
 }
 
 impl CheckpointSettings {
-    /// A checkpoint every `interval`.
+    /// A checkpoint every `interval`, which is at least 1 ms, from the beginning of one to that of the
+    /// next. One that is due while as many as [may be](Self::max_concurrent) are on their way waits for
+    /// them, and further ones meanwhile are refused, and counted.
     #[must_use]
     pub fn new(interval: Duration) -> Self {
         Self {
@@ -79,8 +81,8 @@ impl CheckpointSettings {
         }
     }
 
-    /// How long none begins after one was completed, unless it is asked for by hand; at most a year.
-    /// A minimum pause longer than the interval takes its place.
+    /// How long none begins after one was completed, unless it is asked for by hand; at most a year, and
+    /// a longer one is taken for that. A minimum pause longer than the interval takes its place.
     #[must_use]
     pub fn min_pause(mut self, min_pause: Duration) -> Self {
         self.min_pause = min_pause;

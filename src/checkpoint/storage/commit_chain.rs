@@ -16,6 +16,32 @@ use crate::sync::PlainArc;
 use std::path::PathBuf;
 
 /// Where a job goes on from when it starts.
+///
+/// What there is to go on from is listed by [`CheckpointStorage::checkpoints`], with its ids and files:
+///
+/// ```
+/// use mailring::checkpoint::{CheckpointSettings, CheckpointStorage, RestoreFrom};
+/// use mailring::job::{Checkpointing, Job};
+/// use mailring::stream::{Discard, Generator};
+/// use mailring::task::Engine;
+///
+/// let storage = CheckpointStorage::in_memory();
+/// let engine = Engine::builder().threads(1).build()?;
+/// let run = |restore| {
+///     let checkpointing = Checkpointing::new(storage.clone(), CheckpointSettings::manual());
+///     Job::new("numbers")
+///         .checkpoints(checkpointing.restore(restore))
+///         .source("numbers", Generator::new(|number| number).count(100))
+///         .sink("discard", Discard)
+///         .run(&engine)
+/// };
+/// run(RestoreFrom::Latest)?;
+/// let stored = storage.checkpoints()?.pop().expect("its last checkpoint");
+/// let id = stored.checkpoint?.id;
+/// println!("{} is checkpoint {id}", stored.file);
+/// run(RestoreFrom::Checkpoint(id))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RestoreFrom {

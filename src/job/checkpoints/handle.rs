@@ -145,7 +145,7 @@ impl CheckpointPromise {
         Self(told)
     }
 
-    /// What came of it, if that is known already.
+    /// What came of it, if that is known already: the checkpoint, or why there is none.
     pub fn try_take(&mut self) -> Option<Result<CheckpointSummary, CheckpointFailure>> {
         self.0
             .try_take()
