@@ -36,8 +36,10 @@ pub(crate) enum Fault {
     Before,
     /// It is done, and an error is answered.
     After,
-    /// It is not done: the file system has no hard links.
-    NoHardLinks,
+    /// It is not done, and the system answers the error of that number.
+    Refused(i32),
+    /// It is done, and the system answers the error of that number.
+    Unsynced(i32),
 }
 
 /// Says what becomes of an operation, by its number from 0 on and what it is. It may as well wait, or
@@ -98,10 +100,8 @@ impl FaultyStore {
             Fault::Nothing => work.await,
             Fault::Before => Err(lost(asked)),
             Fault::After => work.await.and(Err(lost(asked))),
-            Fault::NoHardLinks => Err(Error::Generic {
-                store: "LocalFileSystem",
-                source: Box::new(std::io::Error::from_raw_os_error(1)),
-            }),
+            Fault::Refused(error) => Err(of_system(error)),
+            Fault::Unsynced(error) => work.await.and(Err(of_system(error))),
         }
     }
 }
@@ -110,6 +110,13 @@ fn lost(asked: Asked) -> Error {
     Error::Generic {
         store: "faulty",
         source: format!("the {asked:?} fails, as was wanted").into(),
+    }
+}
+
+fn of_system(error: i32) -> Error {
+    Error::Generic {
+        store: "LocalFileSystem",
+        source: Box::new(std::io::Error::from_raw_os_error(error)),
     }
 }
 
@@ -162,8 +169,10 @@ impl ObjectStore for FaultyStore {
         let fault = self.comes(Asked::Delete);
         Box::pin(Deleting {
             deleted: match fault {
-                Fault::Before | Fault::NoHardLinks => locations,
-                Fault::Nothing | Fault::After => self.store.delete_stream(locations),
+                Fault::Before | Fault::Refused(_) => locations,
+                Fault::Nothing | Fault::After | Fault::Unsynced(_) => {
+                    self.store.delete_stream(locations)
+                }
             },
             is_lost: fault != Fault::Nothing,
         })

@@ -10,6 +10,12 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const EPERM: i32 = 1;
+const EACCES: i32 = 13;
+const ENOSPC: i32 = 28;
+const EROFS: i32 = 30;
 
 /// One run, another that takes over from it, and what the first is told then.
 fn is_used_by_two(path: &Path) {
@@ -174,7 +180,7 @@ fn a_directory_that_is_deleted_is_made_again() {
 fn a_file_system_without_hard_links_is_refused() {
     let scratch = Scratch::new("places-no-links");
     let plan = |_, asked| match asked {
-        Asked::Create => Fault::NoHardLinks,
+        Asked::Create => Fault::Refused(EPERM),
         _ => Fault::Nothing,
     };
     let job = scratch.path("job");
@@ -190,6 +196,41 @@ fn a_file_system_without_hard_links_is_refused() {
     );
     let told = refused.to_string();
     assert!(told.contains("that has hard links"), "{told}");
+}
+
+/// What is refused is not written, so what it consists of need not be kept: on a full disk it would be in
+/// its own way. What fails when it is there already may be.
+#[test]
+fn a_record_that_the_system_refuses_is_not_written() {
+    for (at, error) in [ENOSPC, EROFS, EACCES].into_iter().enumerate() {
+        for fault in [Fault::Refused(error), Fault::Unsynced(error)] {
+            let scratch = Scratch::new(&format!("places-refused-{at}"));
+            let creations = AtomicUsize::new(0);
+            let plan = move |_, asked| match asked {
+                Asked::Create if creations.fetch_add(1, Ordering::Relaxed) == 1 => fault,
+                _ => Fault::Nothing,
+            };
+            let storage = CheckpointStorage::local_through(scratch.path("job"), |store| {
+                FaultyStore::new(store, plan)
+            });
+            let storage = storage.unwrap();
+            let (mut chain, _) = take_over(&storage, 1).unwrap();
+            let first = commit(&storage, &mut chain, id(1));
+            match fault {
+                Fault::Refused(_) => {
+                    let error = first.unwrap_err();
+                    assert!(matches!(&error, CommitError::NotWritten(_)), "{error:?}");
+                    assert!(!error.keeps_files());
+                    let told = error.to_string();
+                    assert!(told.starts_with("cannot create "), "{told}");
+                    assert_eq!(latest(&storage).unwrap(), 0);
+                }
+                _ => assert_eq!(first.unwrap().id, id(1)),
+            }
+            commit(&storage, &mut chain, id(2)).unwrap();
+            assert_eq!(latest(&storage).unwrap(), 2);
+        }
+    }
 }
 
 #[test]

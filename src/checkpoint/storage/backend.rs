@@ -11,7 +11,7 @@ use object_store::path::Path;
 use object_store::{
     Error, GetOptions, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload,
 };
-use std::io;
+use std::io::{self, ErrorKind};
 
 /// What the store for the local file system calls itself in errors.
 const LOCAL: &str = "LocalFileSystem";
@@ -95,10 +95,13 @@ impl Backend {
         match self.put_with(file, parts, options) {
             Ok(Ok(())) => Created::Done,
             Ok(Err(Error::AlreadyExists { .. } | Error::Precondition { .. })) => Created::Taken,
-            Ok(Err(error)) if self.local.is_some() && is_of_hard_links(&error) => {
-                Created::Failed(StorageError::NoHardLinks {
-                    directory: self.name(""),
-                    source: error.into(),
+            Ok(Err(error)) if self.has_refused(file, &error) => {
+                Created::Failed(match is_of_hard_links(&error) {
+                    true => StorageError::NoHardLinks {
+                        directory: self.name(""),
+                        source: error.into(),
+                    },
+                    false => self.io("create", file, error),
                 })
             }
             Ok(Err(error)) => {
@@ -245,6 +248,25 @@ impl Backend {
         parts.fold(self.prefix.clone(), |path, part| path.join(part))
     }
 
+    /// Whether a local file system has refused to create `file`, by `error`: nothing was done, and nothing
+    /// will be. What says less may have been the sync of a directory, or a network.
+    fn has_refused(&self, file: &str, error: &Error) -> bool {
+        let (Some(local), Some(error)) = (&self.local, system_error(error)) else {
+            return false;
+        };
+        let is_refusal = matches!(
+            error.kind(),
+            ErrorKind::PermissionDenied
+                | ErrorKind::ReadOnlyFilesystem
+                | ErrorKind::StorageFull
+                | ErrorKind::QuotaExceeded
+                | ErrorKind::FileTooLarge
+                | ErrorKind::NotADirectory
+                | ErrorKind::Unsupported
+        );
+        is_refusal && local.is_absent(file)
+    }
+
     /// Waits for `work`, on this thread.
     fn drive<T: Send>(
         &self,
@@ -262,17 +284,23 @@ impl Backend {
     }
 }
 
-/// Whether a system said that it gives no second name to a file: nothing was done then.
-fn is_of_hard_links(error: &(dyn core::error::Error + 'static)) -> bool {
+/// Whether a system said that it gives no second name to a file.
+fn is_of_hard_links(error: &Error) -> bool {
     /// On all systems that have it.
     const EPERM: i32 = 1;
-    let mut cause = Some(error);
+    system_error(error).is_some_and(|error| {
+        error.kind() == ErrorKind::Unsupported || cfg!(unix) && error.raw_os_error() == Some(EPERM)
+    })
+}
+
+/// What the system said, if it was the system.
+fn system_error(error: &Error) -> Option<&io::Error> {
+    let mut cause: Option<&(dyn core::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {
-        if let Some(error) = error.downcast_ref::<io::Error>() {
-            return error.kind() == io::ErrorKind::Unsupported
-                || cfg!(unix) && error.raw_os_error() == Some(EPERM);
+        if let Some(error) = error.downcast_ref() {
+            return Some(error);
         }
         cause = error.source();
     }
-    false
+    None
 }

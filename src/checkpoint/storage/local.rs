@@ -69,6 +69,14 @@ impl LocalDirectory {
         Ok(listing)
     }
 
+    /// Whether nothing is called `file`, for sure.
+    pub(super) fn is_absent(&self, file: &str) -> bool {
+        let found = self.root.join(file).symlink_metadata();
+        found.is_err_and(|error| {
+            matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+        })
+    }
+
     /// Makes durable which files are in `directory`.
     pub(super) fn sync(&self, directory: &str) -> io::Result<()> {
         sync(&self.root.join(directory))
