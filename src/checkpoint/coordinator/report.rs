@@ -49,6 +49,8 @@ impl fmt::Display for CheckpointFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.id {
             Some(id) => write!(f, "checkpoint {id} was not completed: {}", self.reason)?,
+            // It is about all of them.
+            None if self.reason == CheckpointFailureReason::Fenced => self.reason.fmt(f)?,
             None => write!(f, "a checkpoint was not begun: {}", self.reason)?,
         }
         if self.detail.is_empty() {

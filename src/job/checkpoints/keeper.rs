@@ -13,7 +13,7 @@ use super::checkpointing::Checkpointing;
 use super::environment::TaskEnvironment;
 use super::hooks::HookCalls;
 use super::outbox::Outbox;
-use super::recovering::{Loaded, RecoveryJob, collect, discard_all};
+use super::recovering::{Loaded, RecoveryJob, by_whom, collect, discard_all};
 use super::unanswered::{Progress, Unanswered};
 use crate::checkpoint::{
     CheckpointCoordinator, CheckpointFailure, CheckpointFailureReason, CheckpointStatistics,
@@ -353,11 +353,11 @@ impl Keeper {
                 self.beside(move || collect(&chain), |_keeper, ()| {});
             }
             Err(error) => {
-                if let Some(CommitError::Fenced { .. }) = error.downcast_ref()
+                if let Some(CommitError::Fenced { record }) = error.downcast_ref()
                     && self.coordinator.is_some()
                 {
                     // Q3. That ends the job for good, before the answer comes.
-                    let detail = error.to_string();
+                    let detail = by_whom(record);
                     self.input(|coordinator, now_ns| coordinator.fenced(&detail, now_ns));
                 }
                 recovery.answer(Err(error));

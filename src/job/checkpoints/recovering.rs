@@ -251,6 +251,11 @@ fn participant(
     })
 }
 
+/// What there is to say of another coordinator, beside that it has taken over.
+pub(super) fn by_whom(record: &str) -> Box<str> {
+    format!("it wrote {record}").into()
+}
+
 /// Writes the record of a checkpoint.
 pub(super) fn commit(
     chain: &ChainRef,
@@ -271,9 +276,12 @@ pub(super) fn commit(
     })?;
     match committed {
         Ok(_) => Ok(()),
+        Err(CommitError::Fenced { record }) => Err(CommitFailure {
+            kind: CommitFailureKind::Fenced,
+            detail: by_whom(&record),
+        }),
         Err(error) => Err(CommitFailure {
             kind: match &error {
-                CommitError::Fenced { .. } => CommitFailureKind::Fenced,
                 CommitError::MaybeWritten(_) => CommitFailureKind::MaybeWritten,
                 _ => CommitFailureKind::NotWritten,
             },
