@@ -7,8 +7,11 @@ mod faulty;
 use super::kit::{Shelf, Stand, Visible};
 use super::watchdog::watched;
 use faulty::{Asked, Fault, FaultyStore};
-use mailring::checkpoint::{CheckpointFailureReason, CheckpointSettings, CheckpointStorage};
+use mailring::checkpoint::{
+    CheckpointFailureReason, CheckpointSettings, CheckpointStorage, RetentionPolicy,
+};
 use mailring::job::{Checkpointing, Job};
+use mailring::ring::Budget;
 use mailring::stream::Generator;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,11 +25,22 @@ enum Fate {
     Panics,
 }
 
+fn manual() -> CheckpointSettings {
+    CheckpointSettings::manual()
+        .inline_state_max(0)
+        .tolerable_failures(u32::MAX)
+}
+
 /// A job whose storage is as it should be.
 fn job(storage: CheckpointStorage, visible: &Visible<u64>) -> Job {
-    let settings = CheckpointSettings::manual()
-        .inline_state_max(0)
-        .tolerable_failures(u32::MAX);
+    job_with(manual(), storage, visible)
+}
+
+fn job_with(
+    settings: CheckpointSettings,
+    storage: CheckpointStorage,
+    visible: &Visible<u64>,
+) -> Job {
     let numbers = Generator::new(|number| number).per_second(100).unwrap();
     Job::new("numbers")
         .checkpoints(Checkpointing::new(storage, settings))
@@ -36,12 +50,9 @@ fn job(storage: CheckpointStorage, visible: &Visible<u64>) -> Job {
         .sink("visible", visible.clone())
 }
 
-/// The second of a job's checkpoints has such a fate; the job goes on, and its process dies. The number of
-/// the one that the next goes on from.
-fn goes_on_from(fate: Fate, visible: &Visible<u64>) -> u64 {
-    let shelf = Shelf::new();
-    let is_dark = Arc::<AtomicBool>::default();
-    let dark = Arc::clone(&is_dark);
+/// A store that does as it should until it is dark: then a record that is written has such a fate.
+fn faulty(shelf: &Shelf, is_dark: &Arc<AtomicBool>, fate: Fate) -> CheckpointStorage {
+    let dark = Arc::clone(is_dark);
     let faulty = FaultyStore::new(shelf.store(), move |_, asked| {
         let is_dark = dark.load(Ordering::Relaxed);
         match (asked, fate) {
@@ -52,7 +63,15 @@ fn goes_on_from(fate: Fate, visible: &Visible<u64>) -> u64 {
             _ => Fault::Before,
         }
     });
-    let mut stand = Stand::new(&job(CheckpointStorage::new(faulty, ""), visible));
+    CheckpointStorage::new(faulty, "")
+}
+
+/// The second of a job's checkpoints has such a fate; the job goes on, and its process dies. The number of
+/// the one that the next goes on from.
+fn goes_on_from(fate: Fate, visible: &Visible<u64>) -> u64 {
+    let shelf = Shelf::new();
+    let is_dark = Arc::<AtomicBool>::default();
+    let mut stand = Stand::new(&job(faulty(&shelf, &is_dark, fate), visible));
     stand.go_on();
     for _ in 0..2 {
         stand.advance_ms(100);
@@ -117,5 +136,44 @@ fn t152_who_panics_while_a_record_is_written_may_have_written_it() {
         assert_eq!(goes_on_from(Fate::Panics, &visible), 1);
         let numbers = visible.sorted();
         assert!((0..numbers.len() as u64).eq(numbers));
+    });
+}
+
+/// Whether it was written or not: a job that keeps none leaves none that another start would go on from.
+#[test]
+fn t195_a_record_that_may_be_written_is_kept_no_more_than_others_when_the_job_is_over() {
+    watched(|| {
+        for fate in [Fate::Written, Fate::NotWritten, Fate::Panics] {
+            for is_over_first in [false, true] {
+                let (shelf, is_dark) = (Shelf::new(), Arc::<AtomicBool>::default());
+                let settings = manual().retention(RetentionPolicy::Never);
+                let storage = faulty(&shelf, &is_dark, fate);
+                let job = job_with(settings, storage, &Visible::new());
+                let mut stand = Stand::new(&job);
+                stand.go_on();
+                let promise = stand.trigger();
+                stand.step_without(&[]).unwrap();
+                assert!(stand.job.run_beside() && stand.job.run_beside());
+                stand.step_without(&[]).unwrap();
+                is_dark.store(true, Ordering::Relaxed);
+                if is_over_first {
+                    stand.job.cancel();
+                }
+                assert!(stand.job.run_beside());
+                is_dark.store(false, Ordering::Relaxed);
+                let _ended = stand.step_without(&[]);
+                stand.job.cancel();
+                let failure = promise.wait().unwrap_err();
+                assert_eq!(failure.reason, CheckpointFailureReason::FinalizeFailure);
+                while stand.job.run_beside() {
+                    let _step = stand.job.step_checkpoints(Budget::letters(50)).unwrap();
+                }
+                let at = format!("{fate:?} {is_over_first}");
+                assert!(shelf.storage().latest().unwrap().is_none(), "{at}");
+                let files = shelf.files();
+                let mut states = files.iter().filter(|file| file.starts_with("chk-"));
+                assert_eq!(states.next(), None, "{at}");
+            }
+        }
     });
 }

@@ -4,7 +4,9 @@ use super::beside::caught;
 use super::keeper::Keeper;
 use super::outbox::Told;
 use super::recovering::{collect, discard_all};
-use crate::checkpoint::{CheckpointCoordinator, CommitFailure, Effect, SubtaskId, ToSubtask};
+use crate::checkpoint::{
+    CheckpointCoordinator, CommitFailure, CommitFailureKind, Effect, SubtaskId, ToSubtask,
+};
 use crate::stream::CheckpointId;
 use crate::sync::PlainArc;
 
@@ -74,6 +76,8 @@ impl Keeper {
     }
 
     pub(super) fn committed(&mut self, id: CheckpointId, result: Result<(), CommitFailure>) {
+        let kind = result.as_ref().err().map(|failure| failure.kind);
+        self.has_unclear_record |= kind == Some(CommitFailureKind::MaybeWritten);
         self.input(|coordinator, now_ns| coordinator.committed(id, result, now_ns));
     }
 

@@ -76,6 +76,8 @@ pub(in crate::job) struct Keeper {
     /// An attempt that waits to be recovered (Q2).
     pub(super) recovering: Option<Recovery>,
     pub(super) storage: Unanswered,
+    /// Whether a record may be written that the coordinator has not.
+    pub(super) has_unclear_record: bool,
     pub(super) statistics: LastWords,
     /// What runs on the pool and is to be answered.
     unanswered: usize,
@@ -120,6 +122,7 @@ impl Keeper {
             timer: None,
             recovering: None,
             storage: Unanswered::default(),
+            has_unclear_record: false,
             statistics,
             unanswered: 0,
             waiting_for_rest: Vec::new(),
@@ -158,8 +161,19 @@ impl Keeper {
         }
         self.is_carrying_out = false;
         self.set_timer();
+        self.discard_unclear();
         // Q2.
         self.begin_recovery();
+    }
+
+    /// The coordinator has those deleted that it knows of, when the job is over and keeps none; there may be
+    /// one more.
+    fn discard_unclear(&mut self) {
+        if self.has_unclear_record && self.keeps_none() {
+            self.has_unclear_record = false;
+            let chain = PlainArc::clone(&self.chain);
+            self.beside(move || discard_all(&chain), |_keeper, ()| {});
+        }
     }
 
     /// Runs `work` on the pool, and `then` here with what it gives.
@@ -397,6 +411,7 @@ impl Keeper {
     /// The coordinator of the attempt, and what its tasks begin with.
     fn set_up(&mut self, mut loaded: Loaded) -> Result<Restored, BoxError> {
         let recovered = core::mem::take(&mut loaded.recovered);
+        self.has_unclear_record = false;
         let now_ns = self.now_ns();
         let effects = match &mut self.coordinator {
             Some(coordinator) => coordinator.restarted(
