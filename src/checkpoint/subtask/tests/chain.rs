@@ -163,8 +163,10 @@ pub(super) struct Plan {
     pub(super) log: Log,
     /// It holds back records until a checkpoint.
     pub(super) holds: bool,
-    /// It arms a timer just before the barrier.
-    pub(super) arms_timer: bool,
+    /// It arms a timer just before the barrier, for so much later.
+    pub(super) timer_after_ms: Option<i64>,
+    /// It arms one when it is opened, for that moment.
+    pub(super) arms_at_open: bool,
     /// What watermarks and timers set off is left for when it is advanced, for the second time.
     pub(super) is_slow: bool,
     /// The step that it fails at.
@@ -181,7 +183,8 @@ impl Plan {
             name,
             log: log.clone(),
             holds: false,
-            arms_timer: false,
+            timer_after_ms: None,
+            arms_at_open: false,
             is_slow: false,
             fails_at: "",
             on_record: None,
@@ -247,6 +250,9 @@ impl Operator<u64> for Sums {
             self.sums = postcard::from_bytes(&restored.managed_operator[0])?;
         }
         self.setting = Some(setting.clone());
+        if self.plan.arms_at_open {
+            setting.wake_at(setting.now_ms());
+        }
         Ok(())
     }
 
@@ -314,10 +320,8 @@ impl Operator<u64> for Sums {
         out: &mut impl Output<u64>,
     ) -> Outcome {
         self.plan.at("pre", "")?;
-        if self.plan.arms_timer
-            && let Some(setting) = &self.setting
-        {
-            setting.wake_at(setting.now_ms());
+        if let (Some(after_ms), Some(setting)) = (self.plan.timer_after_ms, &self.setting) {
+            setting.wake_at(setting.now_ms() + after_ms);
         }
         self.held
             .drain(..)

@@ -214,7 +214,7 @@ fn t106_t107_operators_give_first_to_last_and_are_stored_last_to_first() {
 
 #[test]
 fn a_barrier_is_shown_to_others_before_the_state_is_taken() {
-    let set_up = SetUp::new();
+    let set_up = SetUp::new().waiting_for_none();
     let mut plan = set_up.plan("sums");
     plan.tells_flushes = true;
     let mut stand = set_up.channels(2, plan.alone());
@@ -232,6 +232,17 @@ fn a_barrier_is_shown_to_others_before_the_state_is_taken() {
     let barrier = place("barrier 1");
     assert_eq!(log[barrier + 1..][..2], ["flush", "sums: snapshot"]);
     assert_eq!(log[place("cancel 2") + 1], "flush");
+    // So are its ends.
+    stand.environment.run_jobs();
+    for channel in [0, 1] {
+        stand.end(channel);
+    }
+    stand.run();
+    let log = stand.take();
+    for event in ["end of data: Drain", "end of partition"] {
+        let event = log.iter().position(|logged| logged == event).unwrap();
+        assert_eq!(log[event + 1], "flush");
+    }
 }
 
 #[test]
@@ -264,7 +275,7 @@ fn t119_k18_all_operators_are_told_last_to_first_whoever_fails() {
 fn t123_a_timer_that_is_due_within_a_checkpoint_comes_after_it() {
     let set_up = SetUp::new();
     let mut plan = set_up.plan("sums");
-    plan.arms_timer = true;
+    plan.timer_after_ms = Some(0);
     let mut stand = set_up.channels(1, plan.alone());
     stand.send(0, barrier_of(1));
     stand.run();

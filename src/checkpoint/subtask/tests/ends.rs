@@ -1,4 +1,4 @@
-//! Inputs and tasks that end around checkpoints: case B60, T109, T116, T119, T121, T125, T128 to T130,
+//! Inputs and tasks that end around checkpoints: case B60, T30, T109, T116, T119, T121, T125, T128 to T130,
 //! T177, and what is left in the channels of a task when all before it have ended.
 
 use super::fakes::Log;
@@ -6,6 +6,7 @@ use super::stand::{SetUp, Stand, barrier_of, record};
 use crate::processor::{Ended, Step};
 use crate::stream::{CheckpointNotice, Element, Event, StopMode};
 use crate::sync::PlainArc;
+use core::time::Duration;
 
 const DONE: Step = Step::Ended(Ended::AllDone);
 
@@ -210,6 +211,40 @@ fn t130_a_task_that_is_restored_as_finished_passes_on_its_end_and_does_nothing()
     stand.environment.run_jobs();
     stand.notify(CheckpointNotice::Complete(super::id(2)));
     assert_eq!(stand.run_to(), DONE);
+}
+
+#[test]
+fn t130_an_operator_that_is_restored_as_finished_is_called_by_no_timer() {
+    for is_finished in [false, true] {
+        let sums = postcard::to_stdvec(&[7_u64, 0]).unwrap();
+        let set_up = SetUp::new().restored(vec![sums], is_finished);
+        let mut plan = set_up.plan("sums");
+        plan.arms_at_open = true;
+        let mut stand = set_up.channels(1, plan.alone());
+        stand.run();
+        let has_fired = stand.take().contains(&"sums: timer".to_owned());
+        assert_eq!(has_fired, !is_finished);
+    }
+}
+
+/// A timer that is pending when the data ends is in the last checkpoint as it is, and fires no more.
+#[test]
+fn t30_no_timer_fires_between_the_end_of_the_data_and_the_last_checkpoint() {
+    for mode in [StopMode::Drain, StopMode::NoDrain] {
+        let set_up = SetUp::new();
+        let mut plan = set_up.plan("sums");
+        plan.timer_after_ms = Some(5);
+        let mut stand = set_up.channels(1, plan.alone());
+        stand.send(0, barrier_of(1));
+        stand.run();
+        stand.send(0, Element::Event(Event::EndOfData(mode)));
+        stand.run();
+        stand.clock.advance(Duration::from_millis(5));
+        stand.run();
+        let log = stand.take();
+        assert!(log.contains(&"data ended".to_owned()), "{log:?}");
+        assert!(!log.contains(&"sums: timer".to_owned()), "{log:?}");
+    }
 }
 
 #[test]

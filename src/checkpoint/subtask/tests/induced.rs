@@ -62,6 +62,7 @@ fn k13_a_request_that_is_aborted_before_its_place_is_passed_on() {
     rig.trigger(1).unwrap();
     rig.abort(1, 0);
     assert_eq!(rig.take(), ["cancel 1", "aborted 1"]);
+    assert_eq!(rig.coordinator.remembered(), 0);
     rig.placed(1);
     assert!(!rig.coordinator.is_source_blocked());
     assert!(rig.take().is_empty());

@@ -2,6 +2,7 @@
 
 use super::barrier;
 use super::fakes::{Rig, Storage};
+use crate::checkpoint::ToCoordinator;
 use crate::stream::{Alignment, Event, Participant as _};
 
 #[test]
@@ -42,6 +43,15 @@ fn t122_one_that_goes_on_later_waits_for_the_checkpoint_behind_the_end_of_all_so
     assert!(rig.may_leave());
 }
 
+/// Whether it says of the checkpoint that it stores now that its operators had finished.
+fn is_finished(rig: &Rig) -> bool {
+    rig.environment.run_jobs();
+    match rig.environment.take_told().as_slice() {
+        [ToCoordinator::Acknowledge(ack)] => ack.is_finished,
+        told => panic!("{told:?}"),
+    }
+}
+
 /// The end may have been met ahead of a barrier that it came behind: those before the task are not
 /// finished in that checkpoint, and the next one needs its state.
 #[test]
@@ -56,7 +66,7 @@ fn at_least_once_a_task_waits_for_a_checkpoint_that_all_before_it_have_finished_
         let mut rig = Rig::with_channels(1);
         rig.end_data(true);
         rig.event(Event::Barrier(barrier(1, false)), 0).unwrap();
-        rig.environment.run_jobs();
+        assert!(!is_finished(&rig));
         rig.complete(1);
         assert!(!rig.may_leave());
         if is_final {
@@ -66,7 +76,7 @@ fn at_least_once_a_task_waits_for_a_checkpoint_that_all_before_it_have_finished_
             let begun_here = barrier(2, false);
             rig.coordinator.trigger(begun_here, &mut rig.task).unwrap();
         }
-        rig.environment.run_jobs();
+        assert!(is_finished(&rig), "final: {is_final}");
         rig.complete(2);
         assert!(rig.may_leave(), "final: {is_final}");
     }

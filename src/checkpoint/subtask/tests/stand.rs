@@ -25,6 +25,7 @@ pub(super) struct Stand {
     pub(super) environment: PlainArc<FakeEnvironment>,
     pub(super) executor: Executor<StreamTask>,
     pub(super) senders: Vec<spsc::Staging<Element<u64>>>,
+    pub(super) clock: ManualClock,
     processor: MailboxProcessor<StreamTask, Mail<StreamTask>, ProcessInput>,
 }
 
@@ -125,7 +126,7 @@ impl SetUp {
             at: clock.now(),
             at_ms: 0,
         };
-        let builder = MailboxProcessor::<StreamTask>::builder().clock(clock);
+        let builder = MailboxProcessor::<StreamTask>::builder().clock(clock.clone());
         let mut prepared = builder.prepare().expect("small");
         prepared.owned_by_this_thread();
         let executor = prepared.executor();
@@ -163,6 +164,7 @@ impl SetUp {
             environment,
             executor,
             senders: Vec::new(),
+            clock,
             processor: prepared.build_with(task.expect("opens"), ProcessInput),
         }
     }

@@ -168,6 +168,7 @@ fn t23<S: Sender, C: InputChannel<u64>>(make: fn() -> (S, C), put: fn(&mut S), f
     assert_eq!(channel.drain(9, |_| true).unwrap(), 1);
     channel.release();
     assert_eq!(channel.resume_consumption(), Err(ResumeError::Released));
+    assert!(!channel.is_blocked());
 }
 
 #[test]
