@@ -18,6 +18,7 @@ use mailring::stream::{
 use mailring::task::{Engine, Shutdown};
 use serde::{Deserialize, Serialize};
 use std::error::Error;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -93,11 +94,18 @@ impl LateRow {
 fn main() -> ExitCode {
     match run(&Options::parse()) {
         Ok(()) => ExitCode::SUCCESS,
+        // Who reads has seen enough.
+        Err(error) if is_broken_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("exactly_once: {}", error.to_string().replace('\n', " "));
             ExitCode::from(2)
         }
     }
+}
+
+fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
+    let error = error.downcast_ref::<io::Error>();
+    error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
@@ -155,13 +163,18 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let is_stopped = wait(&handle, &checkpoints, &is_interrupted, options.stop_after);
     let ended = handle.wait();
     engine.shutdown(Shutdown::drain_within(Duration::from_secs(5)))?;
-    println!("{}", checkpoints.statistics());
+    let mut out = io::stdout().lock();
+    let written = writeln!(out, "{}", checkpoints.statistics());
     ended?;
-    print(&output)?;
+    written?;
+    print(&output, &mut out)?;
     let folder = folder.display();
     match is_stopped {
-        true => println!("stopped; the same command goes on from {folder}"),
-        false => println!("all is done; {folder} has the output, and --anew begins again"),
+        true => writeln!(out, "stopped; the same command goes on from {folder}")?,
+        false => writeln!(
+            out,
+            "all is done; {folder} has the output, and --anew begins again"
+        )?,
     }
     Ok(())
 }
@@ -201,7 +214,7 @@ fn wait(
 }
 
 /// What the output comes to so far: only what is complete is to be seen there.
-fn print(output: &Path) -> Result<(), Box<dyn Error>> {
+fn print(output: &Path, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let (mut hours, mut departures, mut late) = (0, 0, 0);
     for file in files(&output.join("hours"))? {
         for row in csv::Reader::from_path(file)?.deserialize() {
@@ -214,7 +227,10 @@ fn print(output: &Path) -> Result<(), Box<dyn Error>> {
         late += csv::Reader::from_path(file)?.records().count() as u64;
     }
     let all = departures + late;
-    println!("{hours} hours with {departures} departures, and {late} late ones: {all} in all");
+    writeln!(
+        out,
+        "{hours} hours with {departures} departures, and {late} late ones: {all} in all"
+    )?;
     Ok(())
 }
 
