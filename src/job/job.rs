@@ -152,6 +152,10 @@ impl Job {
     }
 
     /// Has the job take checkpoints, and begin with the latest one that there is.
+    ///
+    /// An operator that [chooses](crate::stream::TwoInputOperator::selection) which inputs it takes from
+    /// leaves out none that has not ended, or fails its task by an
+    /// [`InputLeftOut`](crate::stream::InputLeftOut).
     #[cfg(feature = "checkpoint")]
     #[must_use]
     pub fn checkpoints(self, checkpointing: super::Checkpointing) -> Self {

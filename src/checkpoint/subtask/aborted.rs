@@ -1,7 +1,7 @@
 //! Checkpoints that were aborted before they came to the task.
 //!
-//! F1. There are at most [`MAX`](AbortedCheckpoints::MAX) of them: the oldest go first, and what is
-//!     older than all that are left is taken for aborted once any had to go.
+//! F1. There are at most [`MAX`](AbortedCheckpoints::MAX) of them: the oldest go first, and what is not
+//!     newer than one that had to go is taken for aborted.
 
 use crate::stream::CheckpointId;
 use std::collections::BTreeSet;
