@@ -23,6 +23,9 @@ use std::path::{Path, PathBuf};
 /// the job may still be restored, since what was committed shortly before a crash is looked for again.
 /// What is there before a job begins anew is an error, as its records would be there twice.
 ///
+/// Each record that comes to the sink is in them once. Where checkpoints are taken
+/// [at least once](crate::checkpoint::CheckpointSettings::at_least_once), some come to it twice.
+///
 /// Files are written by the subtask's thread, 64 KiB at a time, and that blocks it for a moment; they are
 /// synced beside it. The bytes of a file are checked when a job is restored, before it is committed again.
 ///

@@ -133,8 +133,8 @@ impl CommitChain {
             RestoreFrom::Latest => None,
             RestoreFrom::Checkpoint(id) => match storage.checkpoint(id)? {
                 None => {
-                    let path = format!("checkpoint {id} of {}", storage.backend.name(""));
-                    return Err(StorageError::NoCheckpoint { path: path.into() }.into());
+                    let directory = storage.backend.name("");
+                    return Err(StorageError::UnknownCheckpoint { directory, id }.into());
                 }
                 chosen => chosen,
             },

@@ -1,6 +1,7 @@
 //! What can go wrong with stored checkpoints, always with the name of the file.
 
 use super::format::{FORMAT, FileKind};
+use crate::stream::CheckpointId;
 use core::fmt;
 use core::time::Duration;
 
@@ -43,6 +44,13 @@ pub enum StorageError {
     NoCheckpoint {
         /// The path.
         path: Box<str>,
+    },
+    /// A job's directory has no checkpoint of such an id.
+    UnknownCheckpoint {
+        /// The directory.
+        directory: Box<str>,
+        /// The id.
+        id: CheckpointId,
     },
     /// A checkpoint is not kept any more: its files may be gone at any time.
     NotRetained {
@@ -201,6 +209,11 @@ impl fmt::Display for StorageError {
             Self::NoCheckpoint { path } => write!(
                 f,
                 "{path} leads to no checkpoint: give a job's directory, or a record in its `chain`"
+            ),
+            Self::UnknownCheckpoint { directory, id } => write!(
+                f,
+                "there is no checkpoint {id} in `{directory}`: it has not been completed, or is not \
+                 kept any more"
             ),
             Self::NotRetained { file } => {
                 write!(f, "the checkpoint of {file} is not kept any more")
