@@ -112,3 +112,30 @@ fn of_two_processes_in_one_directory_one_is_fenced_and_the_output_is_right() {
         folder.check();
     });
 }
+
+/// When it wakes up it finds out that it was left behind, by the chain or by what the other has put in
+/// order meanwhile: files of attempts that can come to nothing, and what was staged.
+#[test]
+fn a_process_that_stood_still_while_another_did_its_job_takes_nothing_back() {
+    watched_for(LIMIT, || {
+        for step in Step::ALL {
+            let folder = Folder::new("paused");
+            let paused = Child::start_and_pause(&folder, (step, 3), 40_000);
+            let ended = Child::start(&folder, None, 1_000_000).wait();
+            assert_eq!(
+                ended,
+                Ended::Done,
+                "beside one that stands still at {step:?}"
+            );
+            folder.check();
+            paused.resume();
+            let ended = paused.wait();
+            assert!(matches!(ended, Ended::Failed(_)), "{step:?}: {ended:?}");
+            folder.check();
+            // The job is over, and stays so.
+            let ended = Child::start(&folder, None, 1_000_000).wait();
+            assert_eq!(ended, Ended::Done, "after one that stood still at {step:?}");
+            folder.check();
+        }
+    });
+}

@@ -51,20 +51,36 @@ impl Step {
     ];
 }
 
-/// When the process dies. Clones are of one process.
+/// When the process dies, or stands still until it is told to go on. Clones are of one process.
 #[derive(Clone, Debug)]
-pub(crate) struct Death(Option<Arc<(Step, AtomicU32)>>);
+pub(crate) struct Death(Option<Arc<At>>);
+
+#[derive(Debug)]
+struct At {
+    step: Step,
+    /// How often the step comes before.
+    times: AtomicU32,
+    signal: libc::c_int,
+}
 
 impl Death {
-    /// As the parent has said: a step, and how often it comes before.
+    /// As the parent has said: a step, how often it comes before, and the signal.
     pub(crate) fn told(text: Option<String>) -> Self {
         let told = text.map(|text| {
-            let (step, time) = text.split_once(' ').expect("a step, and a number");
+            let words: Vec<_> = text.split(' ').collect();
+            let [step, time, signal] = words[..] else {
+                panic!("a step, and two numbers: {text}");
+            };
             let mut steps = Step::ALL.into_iter();
             let step = steps.find(|known| format!("{known:?}") == step);
             let step = step.expect("a step that there is");
-            let time = time.parse().expect("a number");
-            Arc::new((step, AtomicU32::new(time)))
+            let times = AtomicU32::new(time.parse().expect("a number"));
+            let signal = signal.parse().expect("a number");
+            Arc::new(At {
+                step,
+                times,
+                signal,
+            })
         });
         Self(told)
     }
@@ -72,11 +88,11 @@ impl Death {
     /// The process has come to a step.
     pub(crate) fn comes(&self, step: Step) {
         if let Some(told) = &self.0
-            && told.0 == step
-            && told.1.fetch_sub(1, Ordering::Relaxed) == 1
+            && told.step == step
+            && told.times.fetch_sub(1, Ordering::Relaxed) == 1
         {
-            // SAFETY: a signal to oneself; this one ends the process at once.
-            unsafe { libc::kill(libc::getpid(), libc::SIGKILL) };
+            // SAFETY: a signal to oneself; it ends the process, or has it stand still, at once.
+            unsafe { libc::kill(libc::getpid(), told.signal) };
         }
     }
 }

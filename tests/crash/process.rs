@@ -25,6 +25,37 @@ impl Child {
     /// A process that runs the job in `folder`, reading so many rows a second, and dies at a step when
     /// that has come so often.
     pub(crate) fn start(folder: &Folder, dies_at: Option<(Step, u32)>, rate: u64) -> Self {
+        Self::start_with(folder, dies_at, libc::SIGKILL, rate)
+    }
+
+    /// One that stands still there instead; it does when this returns.
+    pub(crate) fn start_and_pause(folder: &Folder, at: (Step, u32), rate: u64) -> Self {
+        let child = Self::start_with(folder, Some(at), libc::SIGSTOP, rate);
+        let mut status = 0;
+        // SAFETY: `status` is written only; a process that stands still is not reaped by that.
+        let told = unsafe { libc::waitpid(child.pid(), &mut status, libc::WUNTRACED) };
+        assert_eq!(told, child.pid());
+        assert!(libc::WIFSTOPPED(status), "{at:?} comes: {status}");
+        child
+    }
+
+    fn pid(&self) -> libc::pid_t {
+        libc::pid_t::try_from(self.0.id()).expect("a process's number")
+    }
+
+    /// Has it go on.
+    pub(crate) fn resume(&self) {
+        // SAFETY: a signal to a child that was not reaped.
+        let sent = unsafe { libc::kill(self.pid(), libc::SIGCONT) };
+        assert_eq!(sent, 0);
+    }
+
+    fn start_with(
+        folder: &Folder,
+        at: Option<(Step, u32)>,
+        signal: libc::c_int,
+        rate: u64,
+    ) -> Self {
         let mut command = Command::new(std::env::current_exe().expect("a test has a program"));
         command
             .args(["child", "--exact", "--ignored", "--nocapture"])
@@ -33,8 +64,8 @@ impl Child {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped());
-        if let Some((step, time)) = dies_at {
-            command.env("CRASH_AT", format!("{step:?} {time}"));
+        if let Some((step, time)) = at {
+            command.env("CRASH_AT", format!("{step:?} {time} {signal}"));
         }
         Self(command.spawn().expect("a process"))
     }

@@ -135,8 +135,9 @@ impl CheckpointStorage {
         }
     }
 
-    /// Has `driver` drive the store's work, which it must do to its end: for stores that need a
-    /// runtime around them, as in `move |work| runtime.block_on(work)`.
+    /// Has `driver` drive the store's work: for stores that need a runtime around them, as in
+    /// `move |work| runtime.block_on(work)`. Where it comes back before the work is done, as by a timeout
+    /// of the runtime, nothing is known of what the work has done so far.
     #[must_use]
     pub fn driven_by(mut self, driver: impl Fn(StoreFuture<'_>) + Send + Sync + 'static) -> Self {
         self.backend.set_driver(PlainArc::new(driver));
