@@ -15,6 +15,7 @@ use mailring::ring::Budget;
 use mailring::stream::Generator;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// What becomes of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,5 +176,40 @@ fn t195_a_record_that_may_be_written_is_kept_no_more_than_others_when_the_job_is
                 assert_eq!(states.next(), None, "{at}");
             }
         }
+    });
+}
+
+/// Its answer comes too late for its checkpoint; what it names is kept all the same.
+#[test]
+fn k49_a_record_that_is_written_when_nobody_waits_for_it_any_more_is_whole() {
+    watched(|| {
+        let (shelf, visible) = (Shelf::new(), Visible::new());
+        let storage = shelf.storage().request_timeout(Duration::from_millis(500));
+        let mut stand = Stand::new(&job(storage, &visible));
+        stand.go_on();
+        stand.advance_ms(100);
+        let promise = stand.trigger();
+        stand.step_without(&[]).unwrap();
+        // The states of both tasks; the record waits.
+        assert!(stand.job.run_beside() && stand.job.run_beside());
+        stand.step_without(&[]).unwrap();
+        stand.advance_ms(500);
+        stand.step_without(&[]).unwrap();
+        let failure = promise.wait().unwrap_err();
+        assert_eq!(failure.reason, CheckpointFailureReason::FinalizeFailure);
+        stand.go_on();
+        std::mem::forget(stand);
+
+        let mut stand = Stand::new(&job(shelf.storage(), &visible));
+        stand.go_on();
+        stand.advance_ms(1_000);
+        let promise = stand.trigger();
+        stand.go_on();
+        assert_eq!(promise.wait().unwrap().id.get(), 2);
+        let restored = stand.statistics().last_restored.unwrap();
+        assert_eq!(restored.id.get(), 1);
+        std::mem::forget(stand);
+        let numbers = visible.sorted();
+        assert!((0..numbers.len() as u64).eq(numbers));
     });
 }
