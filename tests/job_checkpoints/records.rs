@@ -1,8 +1,8 @@
 //! Jobs that fail or end while a record is being written, or while their chain is taken over once more:
-//! Q2 and Q3, T182; and what a job goes on from that was told where to begin.
+//! Q2 and Q3, T182; what a job goes on from that was told where to begin; and what a death has left, T184.
 
 use super::engine;
-use super::kit::{Shelf, Visible};
+use super::kit::{Shelf, Stand, Visible};
 use super::watchdog::{until, watched};
 use mailring::checkpoint::{CheckpointSettings, CheckpointStorage, RestoreFrom, RetentionPolicy};
 use mailring::job::{Checkpointing, Job, JobCheckpoints, JobHandle, JobState, RestartStrategy};
@@ -244,5 +244,34 @@ fn a_job_that_was_told_where_to_begin_goes_on_from_its_own_checkpoints_after_a_f
         let here = Checkpointing::new(CheckpointStorage::local(&folder).unwrap(), manual());
         check_where_it_goes_on(&engine, here, RestoreFrom::Path(path));
         std::fs::remove_dir_all(folder).unwrap();
+    });
+}
+
+/// A run that comes to no checkpoint of its own leaves no more behind than it has found.
+#[test]
+fn t184_what_a_death_has_left_is_deleted_when_the_next_attempt_has_begun() {
+    watched(|| {
+        let shelf = Shelf::new();
+        let has_state = || shelf.files().iter().any(|file| file.starts_with("chk-"));
+        let numbers = Generator::new(|number| number).per_second(1_000).unwrap();
+        let job = Job::new("numbers")
+            .checkpoints(Checkpointing::new(shelf.storage(), manual()))
+            .source("numbers", numbers)
+            .forward()
+            .named("sink")
+            .sink("visible", Visible::<u64>::new());
+        let mut stand = Stand::new(&job);
+        stand.go_on();
+        let _promise = stand.trigger();
+        stand.step_without(&[]).unwrap();
+        // The states of both tasks are stored, and then the process dies.
+        assert!(stand.job.run_beside() && stand.job.run_beside());
+        std::mem::forget(stand);
+        assert!(has_state());
+        let engine = engine(1);
+        let job = job.start(&engine).unwrap();
+        until(|| !has_state());
+        job.cancel();
+        let _canceled = job.wait().unwrap_err();
     });
 }
