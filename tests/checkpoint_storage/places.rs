@@ -115,6 +115,25 @@ fn what_is_in_the_way_is_named() {
     assert!(told.contains("the path is empty"), "{told}");
 }
 
+#[test]
+fn a_path_that_cannot_be_followed_is_told_apart_from_one_that_leads_to_nothing() {
+    let scratch = Scratch::new("places-open");
+    fs::write(scratch.path("file"), "x").unwrap();
+    for path in ["nowhere", "file", "file/below"] {
+        let error = RestorePoint::open(scratch.path(path)).unwrap_err();
+        assert!(
+            matches!(error, StorageError::NoCheckpoint { .. }),
+            "{error:?}"
+        );
+    }
+    symlink("circle", scratch.path("circle")).unwrap();
+    let error = RestorePoint::open(scratch.path("circle")).unwrap_err();
+    assert!(
+        matches!(error, StorageError::Io { action: "open", .. }),
+        "{error:?}"
+    );
+}
+
 /// What a listing of the store cannot show: links in a circle, and names that are no text or that a
 /// path of the store cannot have.
 #[test]

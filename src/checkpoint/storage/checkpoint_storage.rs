@@ -264,7 +264,7 @@ impl CheckpointStorage {
     }
 }
 
-fn failed(
+pub(super) fn failed(
     action: &'static str,
     path: &Path,
     source: impl Into<Box<dyn core::error::Error + Send + Sync>>,

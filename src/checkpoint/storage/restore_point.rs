@@ -4,7 +4,7 @@
 //! that checkpoint, is missing or damaged, this is an error that names the file: no older one is
 //! taken in its place unasked, for what was committed outside by the newer one would be done twice.
 
-use super::checkpoint_storage::CheckpointStorage;
+use super::checkpoint_storage::{CheckpointStorage, failed};
 use super::error::StorageError;
 use super::holds::Hold;
 use super::names::{self, CHAIN};
@@ -14,6 +14,7 @@ use crate::checkpoint::{CompletedCheckpoint, SubtaskState};
 use crate::stream::CheckpointId;
 use crate::sync::PlainArc;
 use bytes::Bytes;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// How often the newest checkpoint may be collected while it is looked for.
@@ -35,14 +36,17 @@ impl RestorePoint {
     /// state, or the directory of a job, whose newest it is then. Nothing is created or changed there.
     ///
     /// # Errors
-    /// [`StorageError::NoCheckpoint`] if `path` leads to none; otherwise as
-    /// [`CheckpointStorage::latest`].
+    /// [`StorageError::NoCheckpoint`] if `path` leads to none; [`StorageError::Io`] if it cannot be
+    /// followed; otherwise as [`CheckpointStorage::latest`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StorageError> {
         let path = path.as_ref();
         let nothing = || StorageError::NoCheckpoint {
             path: path.to_string_lossy().into(),
         };
-        let path = std::fs::canonicalize(path).map_err(|_| nothing())?;
+        let path = std::fs::canonicalize(path).map_err(|error| match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => nothing(),
+            _ => failed("open", path, error),
+        })?;
         let name = path.file_name().and_then(|name| name.to_str());
         let parent = path.parent();
         if let Some((number, chain)) = name.and_then(names::record_number).zip(parent) {
