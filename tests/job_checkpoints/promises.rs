@@ -68,3 +68,16 @@ fn one_whose_job_is_dropped_waits_for_no_storage() {
         dropping.join().unwrap();
     });
 }
+
+#[test]
+fn a_job_may_have_as_many_on_their_way_as_can_be_said() {
+    watched(|| {
+        let settings = CheckpointSettings::manual().max_concurrent(u32::MAX);
+        let job = Job::new("many")
+            .checkpoints(Checkpointing::new(CheckpointStorage::in_memory(), settings))
+            .source("numbers", FromIter::new(0..10_u64))
+            .sink("discard", Discard);
+        let report = job.run(&engine(1)).unwrap();
+        assert_eq!(report.records_in("numbers"), 10);
+    });
+}

@@ -81,7 +81,7 @@ impl CheckpointRequestDecider {
     #[must_use]
     pub fn new(settings: &CheckpointSettings) -> Self {
         Self {
-            max_concurrent: settings.max_concurrent as usize,
+            max_concurrent: settings.concurrent_max(),
             min_pause_ns: settings.min_pause_ns(),
             queued_max: QUEUED_MAX,
             queued: BTreeSet::new(),

@@ -11,6 +11,8 @@ const MIN_PAUSE_MOST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 pub(super) const DURATION_LEAST: Duration = Duration::from_millis(1);
 /// The most state of one kind of one operator that can stand in a checkpoint's record, in bytes.
 pub(super) const INLINE_STATE_MOST: usize = 1024 * 1024;
+/// The most checkpoints on their way at once, for whose answers there is room; more are taken for this.
+const CONCURRENT_MOST: u32 = 1_000;
 /// The most checkpoints whose barriers a task follows at once where it does not align them.
 pub(super) const TRACKED_MOST: u32 = 50;
 
@@ -96,7 +98,8 @@ impl CheckpointSettings {
         self
     }
 
-    /// How many may be on their way at once; at least 1.
+    /// How many may be on their way at once; at least 1, and never more than 1,000. At most 50 are
+    /// allowed where records count [at least once](Self::at_least_once).
     #[must_use]
     pub fn max_concurrent(mut self, max_concurrent: u32) -> Self {
         self.max_concurrent = max_concurrent;
@@ -177,6 +180,11 @@ impl CheckpointSettings {
             });
         }
         Ok(())
+    }
+
+    /// How many may really be on their way at once.
+    pub(crate) fn concurrent_max(&self) -> usize {
+        self.max_concurrent.min(CONCURRENT_MOST) as usize
     }
 
     /// The minimum pause that is kept, in nanoseconds.

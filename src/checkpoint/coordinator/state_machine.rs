@@ -356,7 +356,7 @@ impl CheckpointCoordinator {
         );
         debug_assert!(
             pending().filter(|pending| !pending.is_savepoint()).count()
-                <= self.settings.max_concurrent as usize,
+                <= self.settings.concurrent_max(),
             "more at once than are allowed"
         );
         debug_assert!(

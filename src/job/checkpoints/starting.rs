@@ -41,8 +41,8 @@ impl Started {
 /// which is on the same thread, nor a task ever finds it full. A subtask says of each checkpoint on its
 /// way that it is stored, or not, and twice at most what becomes of itself; the rest is requests, and
 /// what becomes of the job.
-fn mailbox(subtasks: usize, max_concurrent: u32) -> usize {
-    let of_subtask = 2 * max_concurrent as usize + 4;
+fn mailbox(subtasks: usize, concurrent_max: usize) -> usize {
+    let of_subtask = 2 * concurrent_max + 4;
     2 * JobCheckpoints::ASKING_MAX + subtasks * of_subtask
 }
 
@@ -59,11 +59,12 @@ pub(in crate::job) fn start(
     let subtasks: Vec<_> = job.coordinated.topology.subtasks().collect();
     let names = subtasks.iter().map(|subtask| name_of(blueprint, *subtask));
     let names: Vec<_> = names.collect();
-    let mailbox = mailbox(subtasks.len(), checkpointing.settings.max_concurrent);
+    let concurrent_max = checkpointing.settings.concurrent_max();
+    let mailbox = mailbox(subtasks.len(), concurrent_max);
     let pool = IoPool::builder()
         // Two more than store state: what is never answered leaves a thread to others.
         .threads(subtasks.len().clamp(1, 4) + 2)
-        .queue(64 + 4 * subtasks.len() * checkpointing.settings.max_concurrent as usize)
+        .queue(64 + 4 * subtasks.len() * concurrent_max)
         .name(format!("{}-io", blueprint.job));
     let pool = PatientPool::new(pool);
     let pool = pool.map_err(|error| JobError::Checkpoints(error.into()))?;

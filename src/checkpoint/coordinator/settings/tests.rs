@@ -71,6 +71,14 @@ fn a_minimum_pause_beyond_a_year_is_a_year_and_all_of_time_is_no_overflow() {
 }
 
 #[test]
+fn more_at_once_than_there_is_room_for_are_as_many_as_there_is() {
+    let settings = |asked| CheckpointSettings::manual().max_concurrent(asked);
+    let asked = [1, 999, 1_000, 1_001, u32::MAX];
+    let at_once = asked.map(|asked| settings(asked).concurrent_max());
+    assert_eq!(at_once, [1, 999, 1_000, 1_000, 1_000]);
+}
+
+#[test]
 fn what_is_out_of_range_is_refused_in_words_that_name_the_range() {
     let settings = || CheckpointSettings::new(Duration::from_secs(1));
     let just_too_short = DURATION_LEAST - Duration::from_nanos(1);
