@@ -119,8 +119,7 @@ impl Job {
     /// [`LegacySource`](crate::stream::LegacySource) that does not end keeps the next attempt waiting.
     ///
     /// A job that was asked to stop, or is cancelled, is not run again; nor one that failed to start, nor
-    /// one whose engine was shut down: where it waits by then, it fails when the delay has passed. A
-    /// [job on this thread](Self::on_this_thread) never is.
+    /// one whose engine was shut down. A [job on this thread](Self::on_this_thread) never is.
     ///
     /// ```
     /// use mailring::job::{Job, RestartStrategy};

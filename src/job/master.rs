@@ -13,8 +13,8 @@ use crate::mailbox::PostError;
 use crate::processor::{Failure, Timer};
 use crate::stream::{Origin, StopMode};
 use crate::sync::{Clock as _, SharedClock};
-use crate::task::{Ended, Outcome, TaskHandle, TaskState};
-use crate::wait::Answer;
+use crate::task::{Ended, Outcome, Report, TaskHandle, TaskState};
+use crate::wait::{Answer, Reply};
 use core::future::Future as _;
 use core::pin::Pin;
 use core::task::{Context, Poll, Waker};
@@ -76,6 +76,8 @@ pub(super) struct Master {
     supervision: Supervision,
     members: Members,
     watched: Vec<Watched>,
+    /// `None`: the engine has ended.
+    engine_ended: Option<Reply<Report>>,
     /// Ends the delay before the next attempt.
     timer: Option<Timer>,
     /// Whether the observer is to be told that the attempt runs no longer.
@@ -97,6 +99,7 @@ impl Master {
             me,
             waker,
             blueprint: Some(charge.blueprint),
+            engine_ended: charge.places.engine.ended(),
             places: charge.places,
             origin: charge.origin,
             clock: charge.clock,
@@ -298,6 +301,23 @@ impl Master {
         }
         if self.watched.iter().all(|watched| watched.ended.is_none()) {
             let next = self.supervision.all_ended(self.now());
+            self.carry_out(next);
+        }
+        self.look_at_engine();
+    }
+
+    /// A job that waits to be deployed again need not wait where its engine has ended.
+    fn look_at_engine(&mut self) {
+        let mut cx = Context::from_waker(&self.waker);
+        let ended = self.engine_ended.as_mut();
+        if ended.is_some_and(|ended| Pin::new(ended).poll(&mut cx).is_pending()) {
+            return;
+        }
+        self.engine_ended = None;
+        if self.supervision.is_waiting() {
+            let (job, now) = (self.job.clone(), self.now());
+            let cause = Failure::error("deployment", JobError::ShutDown.into());
+            let next = self.supervision.failed_for_good(&job, cause, now);
             self.carry_out(next);
         }
     }

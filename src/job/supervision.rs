@@ -115,6 +115,11 @@ impl Supervision {
         }
     }
 
+    /// Whether a delay is waited for.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.stage == Stage::Waiting
+    }
+
     /// How long the job took, if it is over.
     pub(super) fn ended_after(&self) -> Option<Duration> {
         match self.stage {

@@ -9,13 +9,12 @@ use super::hub::Hub;
 use super::hub_ref::HubRef;
 use super::io_pool::IoPool;
 use super::pin_error::PinError;
-use super::shutdown::{Ending, Report, Shutdown, ShutdownError};
+use super::shutdown::{Report, Shutdown, ShutdownError};
 use super::snapshot::EngineSnapshot;
 use super::spawn::TaskBuilder;
 use super::spawn_error::SpawnError;
 use super::warning::Warning;
 use crate::sync::{JoinHandle, Mutex, PlainArc};
-use crate::wait::reply;
 use core::fmt;
 
 /// Threads that each drive many tasks.
@@ -152,23 +151,8 @@ impl Engine {
         if self.hub.is_own_thread() {
             return Err(ShutdownError::WouldDeadlock);
         }
-        let told = {
-            let mut ending = self.hub.ending.lock();
-            match &mut *ending {
-                Ending::Done(report) => Err(report.clone()),
-                Ending::Begun { waiting, .. } => {
-                    let (answer, told) = reply();
-                    waiting.push(answer);
-                    Ok(told)
-                }
-                Ending::No { waiting } => {
-                    let (answer, told) = reply();
-                    waiting.push(answer);
-                    Ok(told)
-                }
-            }
-        };
-        let report = match told {
+        let ended = self.hub.ending.lock().ended();
+        let report = match ended {
             Ok(told) => told.wait().unwrap_or_default(),
             Err(report) => report,
         };

@@ -79,6 +79,12 @@ impl EngineHandle {
         Some(self.hub.hub()?.clock.clone())
     }
 
+    /// Answered when the engine has ended; `None` where it has.
+    #[cfg(all(feature = "stream", not(mailring_loom)))]
+    pub(crate) fn ended(&self) -> Option<crate::wait::Reply<super::Report>> {
+        self.hub.hub()?.ending.lock().ended().ok()
+    }
+
     /// Begins to end the engine, and does not wait for it: for its own tasks.
     pub fn begin_shutdown(&self, shutdown: Shutdown) {
         if let Some(hub) = self.hub.hub() {

@@ -3,7 +3,7 @@
 use super::hooks::Stuck;
 use super::outcome::Outcome;
 use super::state::TaskState;
-use crate::wait::Answer;
+use crate::wait::{Answer, Reply, reply};
 use core::fmt;
 use core::time::Duration;
 use std::time::Instant;
@@ -240,6 +240,19 @@ impl Ending {
                 }
             },
             Self::Done(_) => false,
+        }
+    }
+
+    /// Answered when all has ended; what came of it, where it has.
+    pub(super) fn ended(&mut self) -> Result<Reply<Report>, Report> {
+        match self {
+            Self::Done(report) => Err(report.clone()),
+            Self::Begun { waiting, .. } | Self::No { waiting } => {
+                waiting.retain(Answer::is_wanted);
+                let (answer, told) = reply();
+                waiting.push(answer);
+                Ok(told)
+            }
         }
     }
 
