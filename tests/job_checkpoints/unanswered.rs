@@ -11,7 +11,7 @@ use mailring::stream::{Discard, Generator, StopMode};
 use mailring::task::Engine;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -197,6 +197,38 @@ fn an_attempt_that_is_not_answered_is_given_up_and_the_next_one_is_not_fenced_by
         let (_, restored) =
             CommitChain::take_over(&shelf.storage(), "numbers", 1, RestoreFrom::Latest).unwrap();
         assert_eq!(restored.unwrap().checkpoint().id, last);
+    });
+}
+
+#[test]
+fn a_job_that_has_failed_by_what_is_not_answered_does_not_wait_for_it_once_more() {
+    watched(|| {
+        let (clock, gate, shelf) = (ManualClock::new(), Gate::default(), Shelf::new());
+        let engine = engine(&clock);
+        let storage = gate.before(&shelf, "chain/00000000000000000002");
+        let numbers = Generator::new(|number| number).per_second(1).unwrap();
+        let job = Job::new("numbers")
+            .checkpoints(Checkpointing::new(storage, CheckpointSettings::manual()))
+            .source("numbers", numbers)
+            .sink("discard", Discard)
+            .start(&engine)
+            .unwrap();
+        let checkpoints = job.checkpoints().unwrap();
+        until(|| {
+            let _promise = checkpoints.trigger();
+            gate.holds_somebody_up()
+        });
+        until(|| {
+            clock.advance(TIMEOUT);
+            job.has_ended()
+        });
+        let begun = Instant::now();
+        let why = job.wait().unwrap_err().to_string();
+        drop(engine);
+        // What is left to be done is waited for by the system's clock, for 30 seconds each.
+        assert!(begun.elapsed() < Duration::from_secs(25));
+        assert!(why.contains("the record of checkpoint 1"), "{why}");
+        gate.open();
     });
 }
 

@@ -212,10 +212,11 @@ impl Keeper {
         }
     }
 
-    /// Tells who waits that nothing is left to be done beside.
+    /// Tells who waits that nothing is left to be done beside, or that it may never be.
     pub(super) fn rest(&mut self) {
         let is_recovering = self.recovering.is_some() || self.hooks.are_restoring();
-        if self.unanswered == 0 && !is_recovering {
+        let is_answered = self.unanswered == 0 || self.storage.has_given_up();
+        if is_answered && !is_recovering {
             for waiting in self.waiting_for_rest.drain(..) {
                 let _gone = waiting.send(());
             }
@@ -343,7 +344,7 @@ impl Keeper {
             move || caught("restoring a checkpoint", || job.run()),
             move |keeper, loaded| {
                 // One that was given up is answered already.
-                if let Some(recovery) = number.and_then(|number| keeper.storage.take(number)) {
+                if let Some(recovery) = number.and_then(|number| keeper.storage.answered(number)) {
                     keeper.recovered(recovery, loaded);
                 }
             },

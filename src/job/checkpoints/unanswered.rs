@@ -21,6 +21,8 @@ pub(super) struct Unanswered {
     loading: Option<Loading>,
     /// Of the last one that loads or waits to.
     number: u64,
+    /// How much was given up and is still not answered.
+    given_up: usize,
 }
 
 /// A record that is being written.
@@ -87,8 +89,20 @@ impl Unanswered {
         matches!(self.record, Record::Overdue(_))
     }
 
-    /// The attempt of that number, unless it was given up.
-    pub(super) fn take(&mut self, number: u64) -> Option<Recovery> {
+    /// Whether something was given up that is not answered.
+    pub(super) fn has_given_up(&self) -> bool {
+        self.given_up > 0
+    }
+
+    /// The attempt of that number is answered: it, unless it was given up.
+    pub(super) fn answered(&mut self, number: u64) -> Option<Recovery> {
+        let recovery = self.take(number);
+        let late = usize::from(recovery.is_none());
+        self.given_up = self.given_up.saturating_sub(late);
+        recovery
+    }
+
+    fn take(&mut self, number: u64) -> Option<Recovery> {
         let loading = self.loading.take_if(|of| of.number == number)?;
         loading.timer.cancel();
         Some(loading.recovery)
@@ -128,6 +142,7 @@ impl Keeper {
     fn record_answered(&mut self, id: CheckpointId, result: Result<(), CommitFailure>) {
         match core::mem::take(&mut self.storage.record) {
             Record::Overdue(_) => {
+                self.storage.given_up -= 1;
                 if let Err(failure) = result
                     && failure.kind == CommitFailureKind::Fenced
                 {
@@ -144,12 +159,19 @@ impl Keeper {
         }
     }
 
+    /// Who waits for the job's end does not wait for what may never be answered.
+    fn give_up(&mut self) {
+        self.storage.given_up += 1;
+        self.pool.wait_no_more();
+        self.rest();
+    }
+
     fn record_overdue(&mut self, id: CheckpointId) {
         if !matches!(self.storage.record, Record::Waiting(of, _) if of == id) {
             return;
         }
         self.storage.record = Record::Overdue(id);
-        self.pool.wait_no_more();
+        self.give_up();
         let what = format!("whether the record of checkpoint {id} was created");
         let failure = CommitFailure {
             kind: CommitFailureKind::MaybeWritten,
@@ -207,7 +229,7 @@ impl Keeper {
         };
         if loading.progress.give_up(loading.seen) {
             timer.cancel();
-            self.pool.wait_no_more();
+            self.give_up();
             if let Some(recovery) = self.storage.take(number) {
                 let error = self.unanswered("what the job is to begin with".to_owned());
                 recovery.answer(Err(error.into()));
