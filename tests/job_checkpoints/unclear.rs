@@ -8,9 +8,10 @@ use super::kit::{Shelf, Stand, Visible};
 use super::watchdog::watched;
 use faulty::{Asked, Fault, FaultyStore};
 use mailring::checkpoint::{
-    CheckpointFailureReason, CheckpointSettings, CheckpointStorage, RetentionPolicy,
+    CheckpointFailureReason, CheckpointSettings, CheckpointStorage, CommitChain, RestoreFrom,
+    RetentionPolicy,
 };
-use mailring::job::{Checkpointing, Job};
+use mailring::job::{Checkpointing, Job, JobState};
 use mailring::ring::Budget;
 use mailring::stream::Generator;
 use std::sync::Arc;
@@ -211,5 +212,29 @@ fn k49_a_record_that_is_written_when_nobody_waits_for_it_any_more_is_whole() {
         std::mem::forget(stand);
         let numbers = visible.sorted();
         assert!((0..numbers.len() as u64).eq(numbers));
+    });
+}
+
+/// However late the answer is, the job does not go on behind another's back.
+#[test]
+fn who_hears_too_late_that_another_has_taken_over_ends_all_the_same() {
+    watched(|| {
+        let shelf = Shelf::new();
+        let storage = shelf.storage().request_timeout(Duration::from_millis(500));
+        let mut stand = Stand::new(&job(storage.clone(), &Visible::new()));
+        stand.go_on();
+        let promise = stand.trigger();
+        stand.step_without(&[]).unwrap();
+        assert!(stand.job.run_beside() && stand.job.run_beside());
+        stand.step_without(&[]).unwrap();
+        stand.advance_ms(500);
+        stand.step_without(&[]).unwrap();
+        assert!(promise.wait().is_err());
+        let _other = CommitChain::take_over(&storage, "numbers", 1, RestoreFrom::Latest).unwrap();
+        while stand.job.run_beside() {}
+        let failure = stand.step_without(&[]).unwrap_err();
+        let says = "another coordinator";
+        assert!(failure.to_string().contains(says), "{failure}");
+        assert_eq!(stand.job.state(), JobState::Failed);
     });
 }
