@@ -1,6 +1,7 @@
 //! A job's checkpoints: the coordinator on a mailbox of its own, its effects carried out, and what
 //! each attempt at the job begins with.
 
+mod attempts;
 mod beside;
 mod carrying_out;
 mod checkpointing;
