@@ -1,4 +1,4 @@
-//! What is kept when a job is over: by policy and end, T195, T196.
+//! What is kept when a job is over, by policy and end, T195, T196; and when it comes to no checkpoint.
 
 use super::kit::{Shelf, Stand};
 use super::watchdog::watched;
@@ -176,4 +176,19 @@ fn a_record_that_is_answered_after_the_end_is_kept_or_deleted_like_the_others() 
             }
         }
     });
+}
+
+#[test]
+fn starts_that_come_to_no_checkpoint_leave_one_record() {
+    let shelf = Shelf::new();
+    for _ in 0..20 {
+        let settings = CheckpointSettings::manual();
+        let job = Job::new("never")
+            .checkpoints(Checkpointing::new(shelf.storage(), settings))
+            .source("numbers", Generator::new(|number| number))
+            .sink("discard", Discard);
+        drop(Stand::new(&job));
+    }
+    let files = shelf.files();
+    assert_eq!(files.len(), 1, "{files:?}");
 }

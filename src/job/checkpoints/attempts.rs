@@ -91,6 +91,7 @@ impl Keeper {
     /// What the only attempt begins with: found out at once, on this thread.
     pub(in crate::job) fn recover_here(&mut self) -> Result<Restored, BoxError> {
         let loaded = self.recovery_job().run()?;
+        collect(&self.chain);
         let target = loaded.hook_target(true);
         self.hooks.restore_here(target.as_ref())?;
         self.set_up(loaded)
