@@ -29,8 +29,8 @@ pub(super) mod tests;
 
 pub use aggregating::AggregatingState;
 pub use current::{CurrentKey, ForeignKey};
-pub(crate) use description::{Description, stored_name};
 pub use description::StateKind;
+pub(crate) use description::{Description, stored_name};
 pub(crate) use entries::{Entries, Unreadable, encode_entries};
 pub use error::StateError;
 pub(crate) use freezable::Freezable;
