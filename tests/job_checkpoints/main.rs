@@ -19,7 +19,6 @@ mod promises;
 mod records;
 mod refusals;
 mod retention;
-#[cfg(feature = "csv")]
 #[path = "../scratch/mod.rs"]
 mod scratch;
 mod sources;

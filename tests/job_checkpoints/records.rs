@@ -3,6 +3,7 @@
 
 use super::engine;
 use super::kit::{Shelf, Stand, Visible};
+use super::scratch::Scratch;
 use super::watchdog::{until, watched};
 use mailring::checkpoint::{CheckpointSettings, CheckpointStorage, RestoreFrom, RetentionPolicy};
 use mailring::job::{Checkpointing, Job, JobCheckpoints, JobHandle, JobState, RestartStrategy};
@@ -235,15 +236,14 @@ fn a_job_that_was_told_where_to_begin_goes_on_from_its_own_checkpoints_after_a_f
         let checkpointing = Checkpointing::new(storage, manual());
         check_where_it_goes_on(&engine, checkpointing, RestoreFrom::Checkpoint(first));
 
-        let folder = std::env::temp_dir().join(format!("mailring-begins-{}", std::process::id()));
-        let _none = std::fs::remove_dir_all(&folder);
-        begin(&engine, &CheckpointStorage::local(&folder).unwrap());
-        let path = folder.join(record(2));
+        let scratch = Scratch::new("begins");
+        let local = || CheckpointStorage::local(scratch.folder()).unwrap();
+        begin(&engine, &local());
+        let path = scratch.path(&record(2));
         let elsewhere = Checkpointing::new(CheckpointStorage::in_memory(), manual());
         check_where_it_goes_on(&engine, elsewhere, RestoreFrom::Path(path.clone()));
-        let here = Checkpointing::new(CheckpointStorage::local(&folder).unwrap(), manual());
+        let here = Checkpointing::new(local(), manual());
         check_where_it_goes_on(&engine, here, RestoreFrom::Path(path));
-        std::fs::remove_dir_all(folder).unwrap();
     });
 }
 

@@ -1,7 +1,7 @@
 //! A restore that would lose or mix up state is refused, and what is allowed is said.
 
 use super::kit::{Passing, Shelf, Value, Visible};
-use super::{engine, watchdog::watched};
+use super::{engine, scratch::Scratch, watchdog::watched};
 use mailring::ManualClock;
 use mailring::checkpoint::{
     CheckpointSettings, CheckpointStatistics, CheckpointStorage, RestoreFrom,
@@ -313,8 +313,8 @@ fn an_engine_refuses_as_well_and_nothing_of_the_job_is_left() {
 #[test]
 fn a_job_goes_on_from_a_path_to_a_directory_or_a_record() {
     watched(|| {
-        let folder = std::env::temp_dir().join(format!("mailring-paths-{}", std::process::id()));
-        let _none = std::fs::remove_dir_all(&folder);
+        let scratch = Scratch::new("paths");
+        let folder = scratch.folder().to_path_buf();
         let visible = Visible::new();
         begin(&CheckpointStorage::local(&folder).unwrap(), &visible);
         let begun = visible.values().len() as u64;
@@ -339,6 +339,5 @@ fn a_job_goes_on_from_a_path_to_a_directory_or_a_record() {
             why.ends_with(&format!("{} {says}", nowhere.display())),
             "{why}"
         );
-        std::fs::remove_dir_all(folder).unwrap();
     });
 }

@@ -1,5 +1,6 @@
 //! Jobs that are stepped by hand, whose process dies at any moment.
 
+use crate::scratch::Scratch;
 use crate::watchdog::watched;
 use mailring::ManualClock;
 use mailring::checkpoint::{CheckpointSettings, CheckpointStorage, exactly_once_files};
@@ -97,8 +98,7 @@ fn check(sums: &BTreeMap<u64, usize>) {
 fn each_record_counts_once_whenever_the_process_dies() {
     watched(|| {
         for seed in 1..=60_u64 {
-            let folder = std::env::temp_dir()
-                .join(format!("mailring-stepped-{}-{seed}", std::process::id()));
+            let scratch = Scratch::new(&format!("stepped-{seed}"));
             let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
             let (storage, clock) = (CheckpointStorage::in_memory(), ManualClock::new());
             let mut lives = 0;
@@ -109,7 +109,7 @@ fn each_record_counts_once_whenever_the_process_dies() {
                 } else {
                     random.below(2_000)
                 };
-                let mut job = job(&folder, &storage, &clock);
+                let mut job = job(scratch.folder(), &storage, &clock);
                 if run(&mut job, &clock, &mut random, steps) {
                     assert_eq!(job.state(), JobState::Finished, "seed {seed}");
                     assert!(matches!(job.run_until_idle().unwrap(), Step::Ended(_)));
@@ -118,8 +118,7 @@ fn each_record_counts_once_whenever_the_process_dies() {
                 // The process dies: nothing of it is closed in order.
                 std::mem::forget(job);
             }
-            check(&output(&folder));
-            std::fs::remove_dir_all(folder).unwrap();
+            check(&output(scratch.folder()));
         }
     });
 }

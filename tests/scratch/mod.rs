@@ -17,6 +17,10 @@ impl Scratch {
         Self(folder)
     }
 
+    pub(crate) fn folder(&self) -> &Path {
+        &self.0
+    }
+
     pub(crate) fn path(&self, file: &str) -> PathBuf {
         self.0.join(file)
     }

@@ -3,6 +3,7 @@
 use super::kit::*;
 use crate::engine;
 use crate::kit::{Shelf, Stand};
+use crate::scratch::Scratch;
 use crate::watchdog::{until, watched};
 use mailring::ManualClock;
 use mailring::checkpoint::{CheckpointStorage, RestoreFrom};
@@ -62,13 +63,12 @@ fn t160_hooks_get_back_what_they_gave_before_any_task_begins() {
 #[test]
 fn t160_hooks_get_back_what_they_gave_to_a_checkpoint_elsewhere() {
     watched(|| {
-        let folder = std::env::temp_dir().join(format!("mailring-hooks-{}", std::process::id()));
-        let _none = std::fs::remove_dir_all(&folder);
-        let storage = CheckpointStorage::local(&folder).unwrap();
+        let scratch = Scratch::new("hooks");
+        let storage = CheckpointStorage::local(scratch.folder()).unwrap();
         begin(&storage, |of, log| of.master_hook(hook("a", log, fine)));
         let log = Log::default();
         let checkpointing = Checkpointing::new(CheckpointStorage::in_memory(), by_hand())
-            .restore(RestoreFrom::Path(folder.clone()))
+            .restore(RestoreFrom::Path(scratch.folder().into()))
             .master_hook(hook("a", &log, fine));
         let engine = engine(1);
         let job = job(checkpointing, &log).start(&engine).unwrap();
@@ -76,7 +76,6 @@ fn t160_hooks_get_back_what_they_gave_to_a_checkpoint_elsewhere() {
         assert_eq!(began[0], "a: Restore(2, Some(200))", "{began:?}");
         job.cancel();
         let _canceled = job.wait().unwrap_err();
-        std::fs::remove_dir_all(folder).unwrap();
     });
 }
 
