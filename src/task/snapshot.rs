@@ -2,6 +2,9 @@
 //!
 //! N1. Whoever takes one reads counters that their owners write plainly, and stops nobody. The list
 //!     of tasks is read a part at a time, so that whoever spawns one waits for a part at most.
+//! N2. All spans of a snapshot end at one moment, read before anything else, so that they compare:
+//!     whoever takes it may be held up between a thread and its tasks. A task spawned after that
+//!     moment has a span of zero.
 
 use super::cpu_set::CpuSet;
 use super::hub::{Crewed, Hub};
@@ -159,7 +162,11 @@ pub struct TaskSnapshot {
 
 impl EngineSnapshot {
     pub(super) fn take(hub: &Hub) -> Self {
-        let now = Instant::now();
+        Self::take_at(hub, Instant::now())
+    }
+
+    /// As at `now` (N2).
+    pub(super) fn take_at(hub: &Hub, now: Instant) -> Self {
         let threads = hub.crews.iter().enumerate();
         let threads = threads.map(|(index, crewed)| ThreadSnapshot::take(hub, index, crewed, now));
         let threads = threads.collect();
@@ -169,7 +176,7 @@ impl EngineSnapshot {
             let part = hub.lives_after(after, PART);
             let Some(last) = part.last() else { break };
             after = Some(last.id);
-            tasks.extend(part.iter().map(|life| TaskSnapshot::take(life)));
+            tasks.extend(part.iter().map(|life| TaskSnapshot::take(life, now)));
         }
         let (spawned, ended) = {
             let tasks = hub.tasks.lock();
@@ -294,10 +301,9 @@ impl ThreadSnapshot {
 }
 
 impl TaskSnapshot {
-    fn take(life: &Life) -> Self {
+    fn take(life: &Life, now: Instant) -> Self {
         let remote = life.remote();
         let counters = remote.map_or_else(Counters::default, |remote| remote.counters());
-        let now = Instant::now();
         Self {
             id: life.id,
             name: life.name.clone(),

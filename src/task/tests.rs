@@ -1,8 +1,10 @@
 //! Tests of what cannot be seen from outside.
 
+use super::snapshot::EngineSnapshot;
 use super::topology::Topology;
-use super::{CpuSet, UnreadReason};
+use super::{CpuSet, Engine, Shutdown, UnreadReason};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// A folder without any of the system's files.
 fn nowhere() -> &'static Path {
@@ -43,6 +45,27 @@ fn without_anything_at_all_there_is_cpu_0() {
     let topology = Topology::look(nowhere(), || None);
     assert_eq!(topology.allowed(), &CpuSet::from([0]));
     assert_eq!(topology.threads_worth_starting().get(), 1);
+}
+
+#[test]
+fn all_spans_of_a_snapshot_end_at_one_moment() {
+    let long = Duration::from_secs(3_600);
+    let start = Instant::now();
+    let engine = Engine::builder().threads(1).build().unwrap();
+    let task = engine.spawn("task", |_| ()).unwrap();
+    let now = Instant::now() + long;
+    let snapshot = EngineSnapshot::take_at(&engine.hub, now);
+    let of_task = &snapshot.tasks[0];
+    assert!(of_task.span >= long);
+    assert!(of_task.span <= snapshot.threads[0].span);
+    assert!(of_task.span <= snapshot.span);
+    assert!(snapshot.threads[0].span <= now - start);
+    let before = EngineSnapshot::take_at(&engine.hub, start);
+    assert_eq!(before.span, Duration::ZERO);
+    assert_eq!(before.threads[0].span, Duration::ZERO);
+    assert_eq!(before.tasks[0].span, Duration::ZERO);
+    task.finish();
+    engine.shutdown(Shutdown::drain_within(long)).unwrap();
 }
 
 #[cfg(target_os = "linux")]
