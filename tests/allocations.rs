@@ -1,12 +1,12 @@
 //! Nothing is allocated after a ring was made and its sides have waited for the first time, nor for
 //! a mail that is stored in place, whichever way it goes through a mailbox, nor for a marker.
 //!
-//! Alone in its file, for it counts what the whole process allocates.
+//! Alone in its file, for it counts allocations by one counter of the process.
 
 #[path = "counting/mod.rs"]
 mod counting;
 
-use counting::{ALLOCATIONS, COUNTS};
+use counting::{ALLOCATIONS, COUNTS, this_thread_counts};
 use mailring::letter::{Letter, Mail, Outcome, Priority};
 use mailring::mailbox::{self, Mailbox, Marker, MarkerOptions, MarkerPost, Sender};
 use mailring::ring::{Budget, Consumer, Producer, Ring, mpsc, spsc};
@@ -67,7 +67,10 @@ fn assert_mails_allocate_nothing() {
     };
     thread::scope(|scope| {
         for producer in [producer.clone(), producer] {
-            scope.spawn(move || post_mails(&producer));
+            scope.spawn(move || {
+                this_thread_counts();
+                post_mails(&producer);
+            });
         }
         run_until(&mut consumer, WARM);
         COUNTS.store(true, SeqCst);
@@ -159,6 +162,7 @@ fn assert_a_mailbox_allocates_nothing() {
             let markers = markers.clone();
             let waited = &waited;
             scope.spawn(move || {
+                this_thread_counts();
                 while sender.try_post(small_mail(0)).is_ok() {}
                 // No sender waits for the first time while it counts.
                 let _ = sender.post_timeout(small_mail(0), Duration::from_millis(1));
@@ -230,6 +234,7 @@ fn assert_allocates_nothing<R>(
         for producer in producers {
             let started = &started;
             scope.spawn(move || {
+                this_thread_counts();
                 started.wait();
                 post_in_every_way(&producer);
             });
@@ -256,6 +261,7 @@ fn assert_allocates_nothing<R>(
 
 #[test]
 fn posting_taking_and_waiting_allocate_nothing() {
+    this_thread_counts();
     for parks_at_once in [false, true] {
         let strategy = move || {
             if parks_at_once {

@@ -1,13 +1,13 @@
 //! A stream between two tasks allocates nothing while it runs, however often both are suspended and
 //! woken.
 //!
-//! Alone in its file, for it counts what the whole process allocates.
+//! Alone in its file, for it counts allocations by one counter of the process.
 #![cfg(feature = "stream")]
 
 #[path = "counting/mod.rs"]
 mod counting;
 
-use counting::{ALLOCATIONS, COUNTS};
+use counting::{ALLOCATIONS, COUNTS, this_thread_counts};
 use mailring::ManualClock;
 use mailring::job::Job;
 use mailring::processor::Step;
@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 #[test]
 fn no_wake_allocates() {
     const RECORDS: u64 = 20_000;
+    this_thread_counts();
     let arrived = Arc::new(AtomicU64::new(0));
     let sink = Arc::clone(&arrived);
     let mut job = Job::new("hop")
@@ -49,4 +50,9 @@ fn no_wake_allocates() {
         suspended.iter().all(|times| *times > 1_000),
         "{suspended:?}"
     );
+    // The counter itself counts.
+    COUNTS.store(true, SeqCst);
+    drop(std::hint::black_box(Box::new(0)));
+    COUNTS.store(false, SeqCst);
+    assert_eq!(ALLOCATIONS.load(SeqCst), 1);
 }

@@ -1,7 +1,11 @@
-//! Counts what the whole process allocates, while it is told to: for tests that are alone in their
+//! Counts what the threads of a test allocate, while it is told to: for tests that are alone in their
 //! files.
+//!
+//! A thread says itself that it is one of them. The test harness's own does not: it may still have to
+//! get ready when its test is long under way.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
 /// The system's allocator; counts while it is told to.
@@ -10,8 +14,17 @@ struct Counting;
 pub(crate) static COUNTS: AtomicBool = AtomicBool::new(false);
 pub(crate) static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 
+thread_local! {
+    static IS_COUNTED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// From now on what this thread allocates is counted.
+pub(crate) fn this_thread_counts() {
+    IS_COUNTED.set(true);
+}
+
 fn count() {
-    if COUNTS.load(SeqCst) {
+    if COUNTS.load(SeqCst) && IS_COUNTED.get() {
         ALLOCATIONS.fetch_add(1, SeqCst);
     }
 }
