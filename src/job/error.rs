@@ -2,7 +2,7 @@
 
 use super::report::JobReport;
 use super::restart::RestartStrategyError;
-use crate::letter::BoxError;
+use crate::letter::{BoxError, shown};
 use crate::processor::Failure;
 use crate::ring::CapacityError;
 use crate::stream::TooManyInputs;
@@ -109,7 +109,9 @@ impl fmt::Display for JobError {
                 from.0, from.1, to.0, to.1
             ),
             Self::Restart(error) => error.fmt(f),
-            Self::Recovery(error) => write!(f, "the job cannot be restored: {error}"),
+            Self::Recovery(error) => {
+                write!(f, "the job cannot be restored: {}", shown(error))
+            }
             Self::Deployment(failure) => failure.fmt(f),
             Self::TooFewSlots { needed, free } => {
                 write!(f, "the job needs {needed} slots and {free} are free")

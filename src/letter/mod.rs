@@ -90,6 +90,7 @@ mod kind;
 mod mail;
 mod outcome;
 mod priority;
+mod shown;
 #[cfg(all(test, not(mailring_loom)))]
 mod tests;
 
@@ -98,6 +99,7 @@ pub use kind::Kind;
 pub use mail::Mail;
 pub use outcome::{BoxError, IntoOutcome, Outcome};
 pub use priority::Priority;
+pub(crate) use shown::{panic_message, shown};
 
 /// One thing to do with an `O`, once.
 ///

@@ -1,6 +1,6 @@
 //! What ended a letter or a default action badly, and what is done about it.
 
-use crate::letter::BoxError;
+use crate::letter::{BoxError, panic_message, shown};
 use crate::sync::{Arc, Mutex};
 use core::any::Any;
 use core::fmt;
@@ -36,11 +36,7 @@ impl Failure {
     }
 
     pub(crate) fn panic(what: &'static str, payload: Box<dyn Any + Send>) -> Self {
-        let message = payload
-            .downcast_ref::<&str>()
-            .map(|message| (*message).to_owned())
-            .or_else(|| payload.downcast_ref::<String>().cloned())
-            .unwrap_or_else(|| "a panic without a message".to_owned());
+        let message = panic_message(&*payload);
         let payload = Mutex::new(Some(payload));
         Self::new(what, Cause::Panic { message, payload })
     }
@@ -86,7 +82,7 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.inner.cause {
-            Cause::Error(error) => write!(f, "{}: {error}", self.inner.what),
+            Cause::Error(error) => write!(f, "{}: {}", self.inner.what, shown(error)),
             Cause::Panic { message, .. } => write!(f, "{} panicked: {message}", self.inner.what),
         }
     }

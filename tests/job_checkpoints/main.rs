@@ -27,6 +27,7 @@ mod timers;
 mod tolerance;
 mod unanswered;
 mod unclear;
+mod unshowable;
 mod waiting;
 #[path = "../watchdog/mod.rs"]
 mod watchdog;

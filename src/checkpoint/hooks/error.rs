@@ -1,6 +1,6 @@
 //! Why a job's hooks cannot take part in its checkpoints.
 
-use crate::letter::BoxError;
+use crate::letter::{BoxError, shown};
 use crate::stream::CheckpointId;
 use core::fmt;
 use core::time::Duration;
@@ -86,8 +86,9 @@ impl fmt::Display for MasterHookError {
                 source,
             } => write!(
                 f,
-                "the hook \"{identifier}\" failed at checkpoint {}: {source}",
-                checkpoint.get()
+                "the hook \"{identifier}\" failed at checkpoint {}: {}",
+                checkpoint.get(),
+                shown(source)
             ),
             Self::Restore {
                 identifier,
@@ -95,12 +96,14 @@ impl fmt::Display for MasterHookError {
                 source,
             } => write!(
                 f,
-                "the hook \"{identifier}\" cannot go back to checkpoint {}: {source}",
-                checkpoint.get()
+                "the hook \"{identifier}\" cannot go back to checkpoint {}: {}",
+                checkpoint.get(),
+                shown(source)
             ),
             Self::Reset { identifier, source } => write!(
                 f,
-                "the hook \"{identifier}\" cannot go back to its beginning: {source}"
+                "the hook \"{identifier}\" cannot go back to its beginning: {}",
+                shown(source)
             ),
             Self::NotStorable {
                 identifier,

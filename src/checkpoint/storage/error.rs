@@ -1,6 +1,7 @@
 //! What can go wrong with stored checkpoints, always with the name of the file.
 
 use super::format::{FORMAT, FileKind};
+use crate::letter::shown;
 use crate::stream::CheckpointId;
 use core::fmt;
 use core::time::Duration;
@@ -195,7 +196,7 @@ impl fmt::Display for StorageError {
                 action,
                 file,
                 source,
-            } => write!(f, "cannot {action} {file}: {source}"),
+            } => write!(f, "cannot {action} {file}: {}", shown(source)),
             Self::Missing { file } => write!(f, "{file} is missing"),
             Self::Damaged { file, damage } => write!(f, "{file} is damaged: {damage}"),
             Self::OtherJob {
@@ -224,8 +225,9 @@ impl fmt::Display for StorageError {
             }
             Self::NoHardLinks { directory, source } => write!(
                 f,
-                "{directory}: a file cannot have a second name there ({source}), and records are \
-                 created by that: take a directory of a file system that has hard links"
+                "{directory}: a file cannot have a second name there ({}), and records are \
+                 created by that: take a directory of a file system that has hard links",
+                shown(source)
             ),
             Self::NoFile { file } => {
                 write!(f, "{file} is there, and is no file: move it away")

@@ -10,7 +10,7 @@ use crate::checkpoint::{
     Acknowledge, CheckpointFailureReason, Decline, Epoch, SubtaskCheckpointMetrics, SubtaskId,
     SubtaskState, ToCoordinator,
 };
-use crate::letter::BoxError;
+use crate::letter::{BoxError, shown};
 use crate::processor::Failure;
 use crate::stream::{ChainSnapshot, CheckpointId, EncodeState};
 use crate::sync::{AtomicU32, PlainArc};
@@ -150,10 +150,7 @@ impl AsyncPart {
         if end(&self.state, DISCARDED) {
             let (reason, detail) = match error.downcast_ref::<CheckpointError>() {
                 Some(error) => (error.reason, error.detail.clone()),
-                None => (
-                    CheckpointFailureReason::AsyncException,
-                    error.to_string().into(),
-                ),
+                None => (CheckpointFailureReason::AsyncException, shown(error).into()),
             };
             self.environment.respond(ToCoordinator::Decline(Decline {
                 epoch: self.snapshot.epoch,
