@@ -391,8 +391,9 @@ impl Master {
                 JobError::Recovery(failure.cause.clone().into())
             })));
         }
-        self.members.end();
+        // Who finds that the job has ended may do at once what the observer must not take for a part of it.
         self.observer.ended(self.supervision.state());
+        self.members.end();
         self.tell_all();
     }
 

@@ -1,7 +1,7 @@
 //! What an observer is told and asked, by jobs on an engine.
 
 use super::{JobObserver, Master, Recovery, Restored};
-use crate::job::members::Member;
+use crate::job::members::{Member, Members};
 use crate::job::plan::plan;
 use crate::job::{
     Job, JobError, JobFailure, JobHandle, JobState, RestartStrategy, RunError, deploy,
@@ -9,7 +9,7 @@ use crate::job::{
 use crate::letter::BoxError;
 use crate::processor::Failure;
 use crate::stream::{Deployment, Discard, FromIter, StopMode};
-use crate::sync::{Mutex, PlainArc, SharedClock};
+use crate::sync::{Mutex, PlainArc, SetOnce, SharedClock};
 use crate::task::{Engine, IoPool};
 use crate::wait::reply;
 use core::time::Duration;
@@ -78,16 +78,21 @@ fn start(
     last_attempt: u32,
     recover: impl FnMut(u32, Recovery) + Send + 'static,
 ) -> Result<JobHandle, JobError> {
-    let job = Job::new("job")
-        .restart(RestartStrategy::fixed_delay(10, Duration::ZERO))
-        .source("numbers", FromIter::new(0_u64..))
-        .forward()
-        .sink("discard", Discard);
     let observer = Double {
         log: log.clone(),
         last_attempt,
         recover,
     };
+    observed(engine, observer)
+}
+
+/// Starts an endless job of two tasks.
+fn observed(engine: &Engine, observer: impl JobObserver + 'static) -> Result<JobHandle, JobError> {
+    let job = Job::new("job")
+        .restart(RestartStrategy::fixed_delay(10, Duration::ZERO))
+        .source("numbers", FromIter::new(0_u64..))
+        .forward()
+        .sink("discard", Discard);
     let blueprint = plan(&job.graph.0.borrow())?;
     let clock = SharedClock::System;
     let origin = blueprint.origin(&clock);
@@ -250,6 +255,35 @@ fn what_comes_too_late_is_not_deployed() {
             ["recover 2".to_owned(), format!("ended: {state:?}")]
         );
     }
+}
+
+/// Notes whether the job has ended for others when it is told of the end.
+struct Ends {
+    members: PlainArc<SetOnce<Members>>,
+    had_ended: PlainArc<SetOnce<bool>>,
+}
+
+impl JobObserver for Ends {
+    fn ended(&mut self, _state: JobState) {
+        let had_ended = self.members.get().map(Members::has_ended);
+        let _once = self.had_ended.set(had_ended.unwrap());
+    }
+}
+
+/// What somebody else does then comes behind it.
+#[test]
+fn it_is_told_of_the_end_before_anybody_else_can_see_it() {
+    let (engine, members) = (engine(), PlainArc::<SetOnce<Members>>::default());
+    let had_ended = PlainArc::<SetOnce<bool>>::default();
+    let observer = Ends {
+        members: PlainArc::clone(&members),
+        had_ended: PlainArc::clone(&had_ended),
+    };
+    let job = observed(&engine, observer).unwrap();
+    assert!(members.set(job.members.clone()).is_ok());
+    job.cancel();
+    let _canceled = job.wait().unwrap_err();
+    assert_eq!(had_ended.get(), Some(&false));
 }
 
 #[test]
