@@ -8,6 +8,7 @@
 mod child;
 #[path = "../../examples/departures/mod.rs"]
 mod departures;
+mod lasting;
 mod mortal;
 mod output;
 mod process;
@@ -60,7 +61,7 @@ fn killed_at_random_moments_it_loses_nothing_and_does_nothing_twice() {
         let mut killed = 0;
         let mut whole = 0;
         while killed < crashes {
-            let child = Child::start(&folder, None, 20_000);
+            let child = Child::start(&folder, 20_000);
             let life = Duration::from_micros(random.below(LIFE_MAX.as_micros() as u64));
             match child.wait_or_kill(life) {
                 Ended::Killed => killed += 1,
@@ -74,7 +75,7 @@ fn killed_at_random_moments_it_loses_nothing_and_does_nothing_twice() {
             // What is to be seen at any time is whole.
             folder.check_what_is_there();
         }
-        assert_eq!(Child::start(&folder, None, 1_000_000).wait(), Ended::Done);
+        assert_eq!(Child::start(&folder, 1_000_000).wait(), Ended::Done);
         folder.check();
         println!("{killed} deaths, {} jobs", whole + 1);
     });
@@ -86,10 +87,10 @@ fn killed_at_each_step_of_a_checkpoint_it_loses_nothing_and_does_nothing_twice()
         for step in Step::ALL {
             for time in [1, 3] {
                 let folder = Folder::new("step");
-                let child = Child::start(&folder, Some((step, time)), 40_000);
+                let child = Child::start_and_kill(&folder, (step, time), 40_000);
                 assert_eq!(child.wait(), Ended::Killed, "{step:?} comes {time} times");
                 folder.check_what_is_there();
-                let ended = Child::start(&folder, None, 1_000_000).wait();
+                let ended = Child::start(&folder, 1_000_000).wait();
                 assert_eq!(ended, Ended::Done, "after a death at {step:?}");
                 folder.check();
             }
@@ -101,9 +102,9 @@ fn killed_at_each_step_of_a_checkpoint_it_loses_nothing_and_does_nothing_twice()
 fn of_two_processes_in_one_directory_one_is_fenced_and_the_output_is_right() {
     watched_for(LIMIT, || {
         let folder = Folder::new("two");
-        let first = Child::start(&folder, None, 8_000);
+        let first = Child::start_endless(&folder, 8_000);
         folder.wait_for_a_checkpoint();
-        let second = Child::start(&folder, None, 20_000);
+        let second = Child::start(&folder, 20_000);
         let Ended::Failed(why) = first.wait() else {
             panic!("the first one goes on");
         };
@@ -121,7 +122,7 @@ fn a_process_that_stood_still_while_another_did_its_job_takes_nothing_back() {
         for step in Step::ALL {
             let folder = Folder::new("paused");
             let paused = Child::start_and_pause(&folder, (step, 3), 40_000);
-            let ended = Child::start(&folder, None, 1_000_000).wait();
+            let ended = Child::start(&folder, 1_000_000).wait();
             assert_eq!(
                 ended,
                 Ended::Done,
@@ -133,7 +134,7 @@ fn a_process_that_stood_still_while_another_did_its_job_takes_nothing_back() {
             assert!(matches!(ended, Ended::Failed(_)), "{step:?}: {ended:?}");
             folder.check();
             // The job is over, and stays so.
-            let ended = Child::start(&folder, None, 1_000_000).wait();
+            let ended = Child::start(&folder, 1_000_000).wait();
             assert_eq!(ended, Ended::Done, "after one that stood still at {step:?}");
             folder.check();
         }

@@ -22,15 +22,24 @@ pub(crate) enum Ended {
 pub(crate) struct Child(std::process::Child);
 
 impl Child {
-    /// A process that runs the job in `folder`, reading so many rows a second, and dies at a step when
-    /// that has come so often.
-    pub(crate) fn start(folder: &Folder, dies_at: Option<(Step, u32)>, rate: u64) -> Self {
-        Self::start_with(folder, dies_at, libc::SIGKILL, rate)
+    /// A process that runs the job in `folder`, reading so many rows a second.
+    pub(crate) fn start(folder: &Folder, rate: u64) -> Self {
+        Self::start_as(folder, rate, &[])
+    }
+
+    /// One whose job does not come to its end.
+    pub(crate) fn start_endless(folder: &Folder, rate: u64) -> Self {
+        Self::start_as(folder, rate, &[("CRASH_ENDLESS", String::new())])
+    }
+
+    /// One that dies at a step when that has come so often, and not before.
+    pub(crate) fn start_and_kill(folder: &Folder, at: (Step, u32), rate: u64) -> Self {
+        Self::start_with(folder, at, libc::SIGKILL, rate)
     }
 
     /// One that stands still there instead; it does when this returns.
     pub(crate) fn start_and_pause(folder: &Folder, at: (Step, u32), rate: u64) -> Self {
-        let child = Self::start_with(folder, Some(at), libc::SIGSTOP, rate);
+        let child = Self::start_with(folder, at, libc::SIGSTOP, rate);
         let mut status = 0;
         // SAFETY: `status` is written only; a process that stands still is not reaped by that.
         let told = unsafe { libc::waitpid(child.pid(), &mut status, libc::WUNTRACED) };
@@ -52,21 +61,25 @@ impl Child {
 
     fn start_with(
         folder: &Folder,
-        at: Option<(Step, u32)>,
+        (step, time): (Step, u32),
         signal: libc::c_int,
         rate: u64,
     ) -> Self {
+        let at = format!("{step:?} {time} {signal}");
+        let words = [("CRASH_ENDLESS", String::new()), ("CRASH_AT", at)];
+        Self::start_as(folder, rate, &words)
+    }
+
+    fn start_as(folder: &Folder, rate: u64, words: &[(&str, String)]) -> Self {
         let mut command = Command::new(std::env::current_exe().expect("a test has a program"));
         command
             .args(["child", "--exact", "--ignored", "--nocapture"])
             .env("CRASH_FOLDER", folder.path())
             .env("CRASH_RATE", rate.to_string())
+            .envs(words.iter().map(|(name, said)| (name, said)))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped());
-        if let Some((step, time)) = at {
-            command.env("CRASH_AT", format!("{step:?} {time} {signal}"));
-        }
         Self(command.spawn().expect("a process"))
     }
 
