@@ -253,10 +253,14 @@ fn at_hand(threads: usize) -> (Engine, ManualClock) {
 fn t148_a_job_does_not_wait_for_ever_for_a_hook_that_does_not_return() {
     watched(|| {
         let log = Log::default();
-        let is_released = Arc::new(AtomicBool::new(false));
-        let released = Arc::clone(&is_released);
+        let (is_called, is_released) = (
+            Arc::new(AtomicBool::new(false)),
+            Arc::new(AtomicBool::new(false)),
+        );
+        let (called, released) = (Arc::clone(&is_called), Arc::clone(&is_released));
         let stuck = hook("a", &log, move |call| {
             if matches!(call, Call::Restore(..)) {
+                called.store(true, Ordering::Relaxed);
                 until(|| released.load(Ordering::Relaxed));
             }
             Ok(())
@@ -268,11 +272,10 @@ fn t148_a_job_does_not_wait_for_ever_for_a_hook_that_does_not_return() {
         let failing = Failing::start(checkpointing, 1, &log, &engine);
         complete(&failing.checkpoints);
         failing.fail();
-        // The time at which it begins to wait is not known, but it does in the end.
-        while !failing.job.has_ended() {
-            clock.advance(Duration::from_secs(10));
-            std::thread::yield_now();
-        }
+        // Nothing else waits for time to pass any more.
+        until(|| is_called.load(Ordering::Relaxed));
+        clock.advance(Duration::from_secs(60));
+        until(|| failing.job.has_ended());
         is_released.store(true, Ordering::Relaxed);
         let Err(RunError::Failed { cause, .. }) = failing.job.wait() else {
             panic!("it failed");
