@@ -104,11 +104,13 @@ fn finish(hub: &Hub, now: Instant) {
     if !hub.io.has_ended() {
         hub.io.give_up();
     }
-    let report = hub.report(now);
+    let mut report = hub.report(now);
     if report.stuck.is_empty() {
         for thread in core::mem::take(&mut *hub.threads.lock()) {
             let _panic = thread.join();
         }
+        // A task may have been about to hand over what became of it.
+        report = hub.report(now);
     }
     #[cfg(feature = "tracing")]
     hub.hooks

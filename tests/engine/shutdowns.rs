@@ -8,8 +8,8 @@ use mailring::task::{
 };
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
-use std::sync::mpsc::channel;
-use std::sync::{Arc, Barrier, OnceLock, Weak};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Barrier, Mutex, OnceLock, Weak};
 use std::thread;
 use std::time::Duration;
 
@@ -323,6 +323,54 @@ fn an_engine_that_was_shut_down_takes_nothing() {
     });
 }
 
+/// Who joins a task is told of its end before the hook is, and only then is its thread done with it.
+#[test]
+fn a_task_whose_end_is_being_told_is_in_the_report() {
+    struct Told(Sender<()>);
+    impl Drop for Told {
+        fn drop(&mut self) {
+            // Nobody may listen.
+            let _ = self.0.send(());
+        }
+    }
+    watched(|| {
+        let (telling, gated) = gate();
+        let gated = Mutex::new(Some(gated));
+        let builder = Engine::builder().placement(Placement::Unpinned).threads(1);
+        let builder = builder.on_task_state(move |event| {
+            if event.state.is_terminal()
+                && let Some(gated) = gated.lock().unwrap().take()
+            {
+                gated.pass();
+            }
+        });
+        let engine = Arc::new(builder.io_threads(1).build().unwrap());
+        let task = engine.spawn("task", |_| ()).unwrap();
+        // A job that goes on, and one behind it: that is dropped when it is looked what has not ended.
+        let (job, gated) = gate();
+        engine.io().run(|| gated.pass()).unwrap();
+        job.wait_begun();
+        let (looks, looked) = channel();
+        let told = Told(looks);
+        engine.io().run(move || drop(told)).unwrap();
+        let patient = shutting_down(&engine, Shutdown::now().grace(Duration::MAX));
+        telling.wait_begun();
+        let hasty = shutting_down(&engine, Shutdown::now().grace(Duration::ZERO));
+        looked.recv().unwrap();
+        telling.open();
+        for ended in [hasty, patient] {
+            let Err(ShutdownError::Stuck(report)) = ended.join().unwrap() else {
+                panic!("a job goes on");
+            };
+            assert_eq!((report.io_running, report.stuck.len()), (1, 0));
+            assert_eq!(report.outcomes.len(), 1, "{report}");
+            assert_eq!(report.outcomes[0].state, TaskState::Canceled);
+        }
+        assert_eq!(task.state(), TaskState::Canceled);
+        job.open();
+    });
+}
+
 #[test]
 fn an_engine_without_tasks_ends_at_once() {
     watched(|| {
@@ -408,6 +456,8 @@ fn whoever_got_a_handle_while_the_engine_ends_can_join_its_task() {
                                     spawned.push(task);
                                 }
                                 Err(SpawnError::ShutDown) => return spawned,
+                                // Who is to shut down is kept from it for long.
+                                Err(SpawnError::TooManyTasks { .. }) => thread::yield_now(),
                                 Err(other) => panic!("{other}"),
                             }
                         }
