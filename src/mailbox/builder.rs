@@ -256,7 +256,7 @@ mod tests {
                 }
             };
             let posting = thread::spawn(move || post().and_then(|()| post()));
-            let waits_so = asked.wait_timeout(Duration::from_secs(20));
+            let waits_so = asked.wait_timeout(Duration::from_secs(240));
             assert!(mailbox.try_take().is_ok());
             posting.join().unwrap().unwrap();
             assert!(waits_so.is_ok(), "urgent: {urgent}");

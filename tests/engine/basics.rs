@@ -1,14 +1,12 @@
 //! What everybody does with an engine.
 
+use crate::LONG;
 use crate::watchdog::watched;
 use mailring::task::{Engine, Placement, Shutdown, TaskHandle, TaskState};
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
-
-const LONG: Duration = Duration::from_secs(20);
 
 #[test]
 fn a_task_is_spawned_posted_to_asked_and_drained() {

@@ -34,7 +34,7 @@ const FUEL: u32 = 5;
 /// How deep yields go, on the stack of a thread.
 const YIELDS_MAX: u32 = 8;
 /// What one life takes at most, on a machine that does other things as well.
-const LIFE: Duration = Duration::from_secs(60);
+const LIFE: Duration = Duration::from_secs(240);
 
 /// What all of one life share.
 struct World {

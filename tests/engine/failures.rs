@@ -347,6 +347,7 @@ fn b44_a_failure_that_somebody_waits_for_is_theirs_and_a_reply_that_is_dropped_h
 
         let submitted = executor.submit(|()| fail(false)).unwrap();
         assert_eq!(submitted.wait(), Ok(Err("bad luck")));
+        task.ask(|()| ()).unwrap().wait().unwrap();
         assert!(failures.try_recv().is_err(), "it was heard");
         drop(executor.submit(|()| fail(false)).unwrap());
         assert!(failures.recv().unwrap().ends_with("bad luck"));

@@ -22,6 +22,8 @@ mod gate;
 mod hooks;
 mod neighbours;
 mod placement;
+#[path = "../scratch/mod.rs"]
+mod scratch;
 mod shutdowns;
 mod slots;
 mod states;

@@ -1,5 +1,6 @@
 //! Where an engine's threads are: masks as main reads them, and what is said of a pin that fails.
 
+use crate::scratch::Scratch;
 use crate::watchdog::watched;
 use mailring::task::{
     BuildError, CpuSet, Engine, EngineWarning, OnPinFailure, Placement, Shutdown, TaskHandle,
@@ -216,8 +217,8 @@ fn two_nodes(root: &Path) -> Topology {
 #[cfg(target_os = "linux")]
 fn where_there_are_two_nodes_tasks_are_spawned_by_whom_and_when_one_likes() {
     watched(|| {
-        let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("two-nodes");
-        let topology = two_nodes(&root);
+        let root = Scratch::new("two-nodes");
+        let topology = two_nodes(root.folder());
         assert_eq!(topology.nodes().len(), 2);
         let engine = Engine::builder()
             .topology(topology)
@@ -252,6 +253,5 @@ fn where_there_are_two_nodes_tasks_are_spawned_by_whom_and_when_one_likes() {
         engine
             .shutdown(Shutdown::drain_within(Duration::from_secs(20)))
             .unwrap();
-        let _in_nobodys_way = fs::remove_dir_all(root);
     });
 }

@@ -217,11 +217,10 @@ impl WaitStrategy for Brittle {
 
 #[test]
 fn a_strategy_that_panics_gives_its_place_in_line_back() {
-    for inner in [Strategy::Yielding, Strategy::BusySpin] {
+    // Late enough for either to stand in line; a yield may last as long as others like.
+    for (inner, panics_at) in [(Strategy::Yielding, 1_000), (Strategy::BusySpin, 200_000)] {
         watched(move || {
             let steps = Arc::new(AtomicU32::new(0));
-            // Late enough for either to stand in line.
-            let panics_at = 200_000;
             let (producer, mut consumer) = mpsc::Builder::new(1)
                 .producer_wait(Brittle {
                     steps: Arc::clone(&steps),
@@ -235,6 +234,7 @@ fn a_strategy_that_panics_gives_its_place_in_line_back() {
                 let waiting = scope.spawn(|| producer.post(1));
                 assert!(waiting.join().is_err(), "the strategy panicked");
             });
+            assert_eq!(producer.counters().producer_waits, 1, "it stood in line");
             assert_eq!(producer.waiting_producers(), 0, "nobody is left in line");
             thread::scope(|scope| {
                 let waiting = scope.spawn(|| producer.post(2));

@@ -6,7 +6,7 @@ use mailring::ring::{
     Closed, Consumer, PostTimeoutError, Ring, TakeTimeoutError, Waited, mpsc, spsc,
 };
 use mailring::wait::{Spell, Step, WaitStrategy};
-use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -125,6 +125,8 @@ struct Meddler<R: Ring> {
     deadline: Instant,
     /// In yields: enough of them, and a producer stands in line.
     late_at: u32,
+    /// The letter was taken before the deadline.
+    is_in_time: Arc<AtomicBool>,
 }
 
 impl<R: Ring> std::fmt::Debug for Meddler<R> {
@@ -139,6 +141,8 @@ impl<R: Ring<ConsumerSide: Send> + Send + Sync> WaitStrategy for Meddler<R> {
             if let Some(consumer) = &mut *self.ring.lock().unwrap() {
                 let _ = consumer.try_take();
             }
+            let is_in_time = Instant::now() < self.deadline;
+            self.is_in_time.store(is_in_time, SeqCst);
             while Instant::now() < self.deadline {
                 thread::yield_now();
             }
@@ -147,52 +151,50 @@ impl<R: Ring<ConsumerSide: Send> + Send + Sync> WaitStrategy for Meddler<R> {
     }
 }
 
+macro_rules! post_as_room_comes {
+    ($($ring:ident)*) => {$(
+        /// What a post within `span` comes to whose room comes at yield `late_at`, and how often it
+        /// stood in line; `None` where the yields took longer than that.
+        fn $ring(late_at: u32, span: Duration) -> Option<(Posted, u64)> {
+            let ring = Arc::new(Mutex::new(None));
+            let is_in_time = Arc::new(AtomicBool::new(false));
+            let deadline = Instant::now() + span;
+            let meddler = Meddler {
+                ring: Arc::clone(&ring),
+                deadline,
+                late_at,
+                is_in_time: Arc::clone(&is_in_time),
+            };
+            let (producer, consumer) = $ring::Builder::new(1)
+                .producer_wait(meddler)
+                .build()
+                .unwrap();
+            *ring.lock().unwrap() = Some(consumer);
+            producer.post(1).unwrap();
+            let posted = producer.post_deadline(2, deadline);
+            let waits = producer.counters().producer_waits;
+            drop(ring.lock().unwrap().take());
+            is_in_time.load(SeqCst).then_some((posted, waits))
+        }
+    )*};
+}
+
+type Posted = Result<(), PostTimeoutError<u32>>;
+
+post_as_room_comes!(mpsc spsc);
+
 #[test]
 fn scenario_68_room_that_came_in_time_is_not_a_timeout() {
-    // Before it stands in line, and in line: it spins for 80 yields before.
-    for late_at in [1, 100] {
-        watched(move || {
-            let ring = Arc::new(Mutex::new(None));
-            let deadline = Instant::now() + Duration::from_millis(500);
-            let meddler = Meddler {
-                ring: Arc::clone(&ring),
-                deadline,
-                late_at,
-            };
-            let (producer, consumer) = mpsc::Builder::new(1)
-                .producer_wait(meddler)
-                .build()
-                .unwrap();
-            *ring.lock().unwrap() = Some(consumer);
-            producer.post(1).unwrap();
-            assert_eq!(
-                producer.post_deadline(2, deadline),
-                Ok(()),
-                "mpsc, step {late_at}"
-            );
-            ring.lock().unwrap().take();
-        });
-        watched(move || {
-            let ring = Arc::new(Mutex::new(None));
-            let deadline = Instant::now() + Duration::from_millis(500);
-            let meddler = Meddler {
-                ring: Arc::clone(&ring),
-                deadline,
-                late_at,
-            };
-            let (producer, consumer) = spsc::Builder::new(1)
-                .producer_wait(meddler)
-                .build()
-                .unwrap();
-            *ring.lock().unwrap() = Some(consumer);
-            producer.post(1).unwrap();
-            assert_eq!(
-                producer.post_deadline(2, deadline),
-                Ok(()),
-                "spsc, step {late_at}"
-            );
-            ring.lock().unwrap().take();
-        });
+    /// Tries with longer and longer spans: a yield may last as long as others like.
+    fn in_time(post: fn(u32, Duration) -> Option<(Posted, u64)>, late_at: u32) -> (Posted, u64) {
+        let spans = (0..).map(|doublings| Duration::from_millis(100 << doublings));
+        let mut tries = spans.filter_map(|span| post(late_at, span));
+        tries.next().expect("there is no longest span")
+    }
+    // Before it stands in line, and in line: it spins for 400 yields before.
+    for (late_at, waits) in [(1, 0), (500, 1)] {
+        watched(move || assert_eq!(in_time(mpsc, late_at), (Ok(()), waits), "at {late_at}"));
+        watched(move || assert_eq!(in_time(spsc, late_at).0, Ok(()), "at {late_at}"));
     }
 }
 

@@ -189,7 +189,13 @@ fn tasks_that_are_called_while_their_thread_is_busy_are_ready() {
         });
         let thread = &engine.snapshot().threads[0];
         assert!(thread.ready_max >= 4, "{thread:?}");
-        assert!(thread.wakes > 0, "{thread:?}");
+        // A sleep is counted before it begins: a post may have come in between, and woken nobody.
+        let thread = || engine.snapshot().threads.swap_remove(0);
+        while thread().wakes == 0 {
+            let parks = thread().parks;
+            tasks[0].ask(|()| ()).unwrap().wait().unwrap();
+            until(|| thread().parks > parks);
+        }
     });
 }
 

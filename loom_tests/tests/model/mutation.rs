@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 /// `row=Ordering`, for a child.
 const VARIABLE: &str = "MAILRING_WEAKEN";
-const CHILD_TIME_MAX: Duration = Duration::from_secs(120);
+/// What a hang is told by.
+const CHILD_TIME_MAX: Duration = Duration::from_secs(900);
 
 /// Weakens what the environment names; whether it names anything.
 pub(super) fn weaken_as_asked() -> bool {
