@@ -62,9 +62,9 @@ pub use coordinator::{
     CheckpointRequestDecider, CheckpointSettings, CheckpointSettingsError, CheckpointStatistics,
     CheckpointStatus, CheckpointSummary, CleaningCount, CommitFailure, CommitFailureKind,
     CompletedCheckpointStore, CompletedCheckpointStoreError, CoordinatedJob, CoordinatorLoad,
-    CoordinatorSetup, Decision, DistributionPattern, Effect, FailureVerdict, IgnoredMessages,
-    JobEnd, JobTopology, NamedStates, PromiseId, ReasonCounts, RefusedRequest, Restart,
-    RestartError, RestoredCheckpoint, RetentionPolicy, StatsSummary, Subsumption,
+    CoordinatorSetup, Decision, DistributionPattern, Effect, FailedDeletions, FailureVerdict,
+    IgnoredMessages, JobEnd, JobTopology, NamedStates, PromiseId, ReasonCounts, RefusedRequest,
+    Restart, RestartError, RestoredCheckpoint, RetentionPolicy, StatsSummary, Subsumption,
     SubtaskStatsSummary, SubtaskStatus, TopologyEdge, TopologyVertex, Trigger,
 };
 pub use failure_reason::CheckpointFailureReason;
@@ -89,7 +89,7 @@ pub use storage::{
 pub use subtask::CheckpointError;
 
 pub(crate) use hooks::MasterHooks;
-pub(crate) use storage::Writers;
+pub(crate) use storage::{Overtaken, Writers};
 pub(crate) use subtask::{
     EncodedOperator, SubtaskCheckpointCoordinator, SubtaskEnvironment, SubtaskOptions,
 };

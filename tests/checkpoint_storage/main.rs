@@ -8,6 +8,7 @@ mod damage;
 mod durable;
 mod faulty;
 mod kit;
+mod overtaken;
 mod places;
 mod restoring;
 mod steps;

@@ -3,8 +3,11 @@
 
 mod busy;
 mod deaths;
+mod deletions;
 mod ends;
 mod expiry;
+#[path = "../checkpoint_storage/faulty.rs"]
+mod faulty;
 mod fencing;
 mod figures;
 #[cfg(feature = "csv")]
@@ -15,6 +18,7 @@ mod kinds;
 mod kit;
 mod mailboxes;
 mod observed;
+mod overtaken;
 mod promises;
 mod records;
 mod refusals;

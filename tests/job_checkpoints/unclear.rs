@@ -1,12 +1,9 @@
 //! Records of which nobody knows whether they were written: what they name is kept, and the job goes on from
 //! them if they are there, T152, bug K49.
 
-#[path = "../checkpoint_storage/faulty.rs"]
-mod faulty;
-
+use super::faulty::{Asked, Fault, FaultyStore};
 use super::kit::{Shelf, Stand, Visible};
 use super::watchdog::watched;
-use faulty::{Asked, Fault, FaultyStore};
 use mailring::checkpoint::{
     CheckpointFailureReason, CheckpointSettings, CheckpointStorage, CommitChain, RestoreFrom,
     RetentionPolicy,

@@ -7,6 +7,7 @@ use super::pending::{PendingCheckpoint, Stage};
 use super::report::{CheckpointStatus, CheckpointSummary};
 use super::schedule::FinalCheckpoint;
 use super::state_machine::{Activity, CheckpointCoordinator};
+use super::statistics::FailedDeletions;
 use super::store::CheckpointInUse;
 use crate::checkpoint::completed::CompletedCheckpoint;
 use crate::checkpoint::failure_reason::CheckpointFailureReason;
@@ -40,6 +41,11 @@ impl CheckpointCoordinator {
     pub fn discarded(&mut self, now_ns: u64) -> Vec<Effect> {
         self.cleaning.end();
         self.settle(now_ns)
+    }
+
+    /// Something could not be deleted; told beside [`discarded`](Self::discarded), and in the statistics.
+    pub(crate) fn not_deleted(&mut self, failed: FailedDeletions) {
+        self.statistics.not_deleted(failed);
     }
 
     /// The right to read a completed checkpoint, which is not deleted before it is

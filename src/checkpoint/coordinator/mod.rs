@@ -42,8 +42,8 @@ pub use settings::CheckpointSettings;
 pub use settings_error::CheckpointSettingsError;
 pub use state_machine::CheckpointCoordinator;
 pub use statistics::{
-    CheckpointCounts, CheckpointHistory, CheckpointStatistics, IgnoredMessages, ReasonCounts,
-    RestoredCheckpoint,
+    CheckpointCounts, CheckpointHistory, CheckpointStatistics, FailedDeletions, IgnoredMessages,
+    ReasonCounts, RestoredCheckpoint,
 };
 pub use store::{
     CheckpointInUse, CompletedCheckpointStore, CompletedCheckpointStoreError, Subsumption,

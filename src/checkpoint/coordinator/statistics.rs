@@ -7,7 +7,9 @@ use super::report::{CheckpointReport, CheckpointStatus};
 use super::summary::{StatsSummary, SubtaskStatsSummary};
 use crate::checkpoint::failure_reason::CheckpointFailureReason;
 use crate::checkpoint::message::Epoch;
+use crate::letter::shown;
 use crate::stream::CheckpointId;
+use core::fmt;
 use serde::Serialize;
 use std::collections::VecDeque;
 
@@ -89,6 +91,32 @@ pub struct CheckpointCounts {
     pub restored: u64,
     /// Messages of no use.
     pub ignored: IgnoredMessages,
+}
+
+/// What could not be deleted of checkpoints that are kept no more, and of attempts that came to nothing.
+/// That fails no checkpoint: what is left is looked for, and tried again, after each that is completed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FailedDeletions {
+    /// How often deleting something, or looking for it, has failed; a file is counted each time that it is
+    /// tried.
+    pub count: u64,
+    /// What was said the last time, with the name of the file.
+    pub last: Option<Box<str>>,
+}
+
+impl FailedDeletions {
+    /// These, each in its own words.
+    pub(crate) fn of(errors: &[impl fmt::Display]) -> Self {
+        Self {
+            count: errors.len() as u64,
+            last: errors.last().map(|error| shown(error).into()),
+        }
+    }
+
+    fn add(&mut self, more: Self) {
+        self.count += more.count;
+        self.last = more.last.or(self.last.take());
+    }
 }
 
 /// A checkpoint that the job went on from.
@@ -178,6 +206,8 @@ pub struct CheckpointStatistics {
     pub state_bytes: StatsSummary,
     /// Of all that were completed: what their subtasks measured.
     pub subtasks: SubtaskStatsSummary,
+    /// What could not be deleted.
+    pub failed_deletions: FailedDeletions,
 }
 
 impl CheckpointStatistics {
@@ -191,6 +221,7 @@ impl CheckpointStatistics {
             duration_ns: StatsSummary::default(),
             state_bytes: StatsSummary::default(),
             subtasks: SubtaskStatsSummary::default(),
+            failed_deletions: FailedDeletions::default(),
         }
     }
 
@@ -226,6 +257,10 @@ impl CheckpointStatistics {
 
     pub(super) fn refused(&mut self, reason: CheckpointFailureReason) {
         self.counts.refused.add(reason);
+    }
+
+    pub(super) fn not_deleted(&mut self, failed: FailedDeletions) {
+        self.failed_deletions.add(failed);
     }
 
     pub(super) fn restored(&mut self, restored: RestoredCheckpoint) {

@@ -180,6 +180,14 @@ impl fmt::Display for CheckpointStatistics {
             let text = format!("late or unknown messages: {}", counts.ignored.total());
             sentence(f, 0, &text)?;
         }
+        if let Some(last) = &self.failed_deletions.last {
+            let failed = self.failed_deletions.count;
+            sentence(
+                f,
+                0,
+                &format!("failed deletions: {failed}, the last: {last}"),
+            )?;
+        }
         if self.history.is_empty() {
             return Ok(());
         }

@@ -154,18 +154,46 @@ impl CommitChain {
             protocol: Protocol::new(job, writers, retained, base),
         };
         let step = chain.protocol.take_over();
-        chain.run(step, may_go_on)?;
+        if let Err(error) = chain.run(step, may_go_on) {
+            // Who was given up does not even look.
+            return Err(match may_go_on() {
+                true => chain.looked_at(error),
+                false => error,
+            });
+        }
         if is_elsewhere {
             return Ok((chain, chosen));
         }
         // Held by one's own storage, whatever the one was by which it was found.
         let position = chain.protocol.position();
         let restored = match (position.live.last(), &position.restored_from) {
-            (Some(kept), _) => Some(storage.restore_point(*kept)?),
-            (None, Some(path)) => Some(RestorePoint::open(&**path)?),
-            (None, None) => None,
+            (Some(kept), _) => storage.restore_point(*kept).map(Some),
+            (None, Some(path)) => RestorePoint::open(&**path).map(Some),
+            (None, None) => Ok(None),
         };
-        Ok((chain, restored))
+        match restored {
+            Ok(restored) => Ok((chain, restored)),
+            Err(error) => Err(chain.looked_at(error.into())),
+        }
+    }
+
+    /// What has failed, told as what it is owed to where another coordinator has taken over.
+    fn looked_at(&mut self, error: CommitError) -> CommitError {
+        let is_of_storage = !matches!(error, CommitError::Fenced { .. });
+        let by = (is_of_storage && self.protocol.has_taken_over())
+            .then(|| self.storage.overtaken(self.protocol.writers()));
+        let by = by
+            .flatten()
+            .filter(|by| self.protocol.is_overtaken(by.number));
+        match (error, by) {
+            (CommitError::NotWritten(cause) | CommitError::MaybeWritten(cause), Some(by)) => {
+                CommitError::Fenced {
+                    record: by.record,
+                    cause: Some(cause),
+                }
+            }
+            (error, _) => error,
+        }
     }
 
     /// The run that this coordinator is of.
@@ -244,7 +272,7 @@ impl CommitChain {
                     least_id: self.protocol.position().next_id,
                 });
             }
-            result => result?,
+            result => result.map_err(|error| self.looked_at(error))?,
         };
         let live = &self.protocol.position().live;
         let gone = before.iter().filter(|kept| !live.contains(kept));
@@ -276,7 +304,8 @@ impl CommitChain {
     /// As [`commit`](Self::commit); nothing was deleted then.
     pub fn discard_all(mut self) -> Result<Collected, CommitError> {
         let step = self.protocol.discard();
-        self.run(step, &|| true)?;
+        self.run(step, &|| true)
+            .map_err(|error| self.looked_at(error))?;
         Ok(self.collect())
     }
 
@@ -321,7 +350,10 @@ impl CommitChain {
         let not_written = |error| Err(CommitError::NotWritten(error));
         match outcome {
             Outcome::Committed { number } => Ok(number),
-            Outcome::Fenced { by } => Err(CommitError::Fenced { record: file(by) }),
+            Outcome::Fenced { by } => Err(CommitError::Fenced {
+                record: file(by),
+                cause: error,
+            }),
             Outcome::MaybeWritten { number } => {
                 let file = file(number);
                 let gone = match is_taken {

@@ -14,6 +14,8 @@ pub enum CommitError {
     Fenced {
         /// The record by which that is seen.
         record: Box<str>,
+        /// What storage had failed by before: the other one may have deleted what was to be read.
+        cause: Option<StorageError>,
     },
     /// It was not written, and will not be.
     NotWritten(StorageError),
@@ -43,8 +45,12 @@ impl CommitError {
 impl fmt::Display for CommitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Fenced { record } => {
-                write!(f, "another coordinator has taken over: it wrote {record}")
+            Self::Fenced { record, cause } => {
+                write!(f, "another coordinator has taken over: it wrote {record}")?;
+                match cause {
+                    Some(cause) => write!(f, "; what failed here: {cause}"),
+                    None => Ok(()),
+                }
             }
             Self::NotWritten(error) => error.fmt(f),
             Self::MaybeWritten(error) => write!(f, "it is not known what was committed: {error}"),
@@ -66,7 +72,8 @@ impl core::error::Error for CommitError {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
             Self::NotWritten(error) | Self::MaybeWritten(error) => Some(error),
-            Self::Fenced { .. } | Self::OutOfOrder { .. } => None,
+            Self::Fenced { cause, .. } => cause.as_ref().map(|cause| cause as _),
+            Self::OutOfOrder { .. } => None,
         }
     }
 }

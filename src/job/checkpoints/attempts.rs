@@ -8,9 +8,11 @@
 use super::beside::caught;
 use super::environment::TaskEnvironment;
 use super::keeper::Keeper;
-use super::recovering::{Loaded, RecoveryJob, by_whom, collect, discard_all};
+use super::recovering::{Loaded, RecoveryJob, by_whom, collect};
 use super::unanswered::Progress;
-use crate::checkpoint::{CheckpointCoordinator, CommitError, CoordinatorSetup, Restart, Writers};
+use crate::checkpoint::{
+    CheckpointCoordinator, CommitError, CoordinatorSetup, Overtaken, Restart, StorageError, Writers,
+};
 use crate::job::observer::{Recovery, Restored};
 use crate::letter::BoxError;
 use crate::sync::PlainArc;
@@ -67,34 +69,44 @@ impl Keeper {
             Ok(restored) => {
                 recovery.answer(Ok(restored));
                 // What earlier attempts have left; a commit does the rest.
-                let chain = PlainArc::clone(&self.chain);
-                self.beside(move || collect(&chain), |_keeper, ()| {});
+                self.collect_beside();
             }
             Err(error) => {
-                if let Some(CommitError::Fenced { record }) = error.downcast_ref()
+                if let Some(CommitError::Fenced { record, cause }) = error.downcast_ref()
                     && self.coordinator.is_some()
                 {
                     // Q3. That ends the job for good, before the answer comes.
-                    let detail = by_whom(record);
+                    let detail = by_whom(record, cause.as_ref());
                     self.input(|coordinator, now_ns| coordinator.fenced(&detail, now_ns));
                 }
                 recovery.answer(Err(error));
                 if self.keeps_none() {
                     // The job was ended while its chain was taken over once more.
-                    let chain = PlainArc::clone(&self.chain);
-                    self.beside(move || discard_all(&chain), |_keeper, ()| {});
+                    self.discard_all_beside();
                 }
             }
+        }
+    }
+
+    /// Storage has failed by `cause`, and the chain's head is another coordinator's, as far as whoever has
+    /// looked could know.
+    pub(super) fn overtaken(&mut self, by: &Overtaken, cause: &StorageError) {
+        let is_own = |writers: &Writers| writers.contain(by.writer);
+        if !self.writers.as_ref().is_some_and(is_own) {
+            let detail = by_whom(&by.record, Some(cause));
+            self.input(|coordinator, now_ns| coordinator.fenced(&detail, now_ns));
         }
     }
 
     /// What the only attempt begins with: found out at once, on this thread.
     pub(in crate::job) fn recover_here(&mut self) -> Result<Restored, BoxError> {
         let loaded = self.recovery_job().run()?;
-        collect(&self.chain);
+        let failed = collect(&self.chain);
         let target = loaded.hook_target(true);
         self.hooks.restore_here(target.as_ref())?;
-        self.set_up(loaded)
+        let restored = self.set_up(loaded)?;
+        self.not_deleted(failed);
+        Ok(restored)
     }
 
     fn recovery_job(&mut self) -> RecoveryJob {
@@ -148,6 +160,7 @@ impl Keeper {
             started: self.parts.started,
             pool: PlainArc::downgrade(&self.pool),
             storage: self.parts.checkpointing.stored(),
+            writers: self.writers.clone(),
             keeper: self.me.clone(),
         });
         let settings = self.parts.checkpointing.settings.clone();

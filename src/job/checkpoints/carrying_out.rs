@@ -1,11 +1,11 @@
 //! What the keeper does about each effect of the coordinator.
 
-use super::beside::caught;
 use super::keeper::Keeper;
 use super::outbox::Told;
-use super::recovering::{collect, discard_all};
+use super::recovering::{collect, discard_all, discard_states};
 use crate::checkpoint::{
-    CheckpointCoordinator, CommitFailure, CommitFailureKind, Effect, SubtaskId, ToSubtask,
+    CheckpointCoordinator, CommitFailure, CommitFailureKind, Effect, FailedDeletions, SubtaskId,
+    ToSubtask,
 };
 use crate::stream::CheckpointId;
 use crate::sync::PlainArc;
@@ -39,16 +39,11 @@ impl Keeper {
             Effect::DiscardStates { states, .. } => {
                 let storage = self.parts.checkpointing.storage.clone();
                 self.beside(
-                    move || {
-                        // What cannot be deleted is found by a later collection.
-                        let _left = caught("deleting state", || {
-                            for state in states {
-                                let _left = storage.discard(&state);
-                            }
-                            Ok(())
-                        });
+                    move || discard_states(&storage, &states),
+                    |keeper, failed| {
+                        keeper.not_deleted(failed);
+                        keeper.input(CheckpointCoordinator::discarded);
                     },
-                    |keeper, ()| keeper.input(CheckpointCoordinator::discarded),
                 );
             }
             Effect::DiscardCheckpoint(_) => {
@@ -59,7 +54,10 @@ impl Keeper {
                         true => discard_all(&chain),
                         false => collect(&chain),
                     },
-                    |keeper, ()| keeper.input(CheckpointCoordinator::discarded),
+                    |keeper, failed| {
+                        keeper.not_deleted(failed);
+                        keeper.input(CheckpointCoordinator::discarded);
+                    },
                 );
             }
             Effect::CompletePromise { promise, result } => {
@@ -68,11 +66,36 @@ impl Keeper {
                 }
             }
             Effect::FailJob(failure) => (self.parts.fail)(failure),
-            Effect::Report(_) => {
-                let statistics = self.statistics();
-                *self.statistics.lock() = statistics;
-            }
+            Effect::Report(_) => self.write_down(),
         }
+    }
+
+    /// What is told of the job's checkpoints when the keeper is gone.
+    pub(super) fn write_down(&self) {
+        let statistics = self.statistics();
+        *self.statistics.lock() = statistics;
+    }
+
+    /// What could not be deleted is told in the statistics, and harms nothing.
+    pub(super) fn not_deleted(&mut self, failed: FailedDeletions) {
+        if failed.count > 0
+            && let Some(coordinator) = &mut self.coordinator
+        {
+            coordinator.not_deleted(failed);
+            self.write_down();
+        }
+    }
+
+    /// Has what is kept no more deleted.
+    pub(super) fn collect_beside(&mut self) {
+        let chain = PlainArc::clone(&self.chain);
+        self.beside(move || collect(&chain), Self::not_deleted);
+    }
+
+    /// Has all deleted, as the job is over and keeps none.
+    pub(super) fn discard_all_beside(&mut self) {
+        let chain = PlainArc::clone(&self.chain);
+        self.beside(move || discard_all(&chain), Self::not_deleted);
     }
 
     pub(super) fn committed(&mut self, id: CheckpointId, result: Result<(), CommitFailure>) {

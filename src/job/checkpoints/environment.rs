@@ -1,10 +1,11 @@
 //! What surrounds a subtask that takes part in checkpoints: the I/O pool, storage, the keeper.
 
-use super::beside::{Beside, Job, Refused};
+use super::beside::{Beside, Job, Refused, caught};
 use super::keeper::Keeper;
+use super::recovering::discard_states;
 use crate::checkpoint::{
-    CheckpointStorage, EncodedOperator, Epoch, SubtaskEnvironment, SubtaskId, SubtaskState,
-    ToCoordinator,
+    CheckpointStorage, EncodedOperator, Epoch, Overtaken, SubtaskEnvironment, SubtaskId,
+    SubtaskState, ToCoordinator, Writers,
 };
 use crate::letter::{BoxError, Outcome};
 use crate::mailbox::PostError;
@@ -21,6 +22,8 @@ pub(super) struct TaskEnvironment {
     /// The keeper's: a task that is the last to know of it must not wait for its end.
     pub(super) pool: PlainWeak<dyn Beside>,
     pub(super) storage: CheckpointStorage,
+    /// Of this attempt and those before it.
+    pub(super) writers: Option<Writers>,
     pub(super) keeper: Executor<Keeper>,
 }
 
@@ -33,6 +36,16 @@ impl TaskEnvironment {
                 is_full: false,
             }),
         }
+    }
+
+    /// The chain's head, if it is another coordinator's. A later attempt's is taken for one: the keeper
+    /// knows better.
+    fn overtaken(&self) -> Option<Overtaken> {
+        let writers = self.writers.as_ref()?;
+        let looked = caught("looking at the chain", || {
+            Ok(self.storage.overtaken(writers))
+        });
+        looked.ok().flatten()
     }
 
     /// Posts to the keeper. The mailbox has room for all that subtasks say of the checkpoints that may be
@@ -75,12 +88,28 @@ impl SubtaskEnvironment for TaskEnvironment {
         let stored = self
             .storage
             .write_subtask_state(epoch, id, subtask, operators);
-        Ok(stored?)
+        stored.map_err(|cause| match self.overtaken() {
+            Some(by) => {
+                let told: BoxError = cause.to_string().into();
+                // Ahead of the answer: the job fails by this, and not by what has come of it.
+                self.tell(move |keeper| {
+                    keeper.overtaken(&by, &cause);
+                    Ok(())
+                });
+                told
+            }
+            None => cause.into(),
+        })
     }
 
     fn discard(&self, state: SubtaskState) {
-        // What cannot be deleted is an orphan, which a later run collects.
-        let _orphans = self.storage.discard(&state);
+        let failed = discard_states(&self.storage, &[state]);
+        if failed.count > 0 {
+            self.tell(move |keeper| {
+                keeper.not_deleted(failed);
+                Ok(())
+            });
+        }
     }
 
     fn respond(&self, message: ToCoordinator) {

@@ -58,8 +58,8 @@ impl JobCheckpoints {
     /// How long it is waited for an answer.
     const TIMEOUT: Duration = Duration::from_secs(1);
 
-    /// What has been of the job's checkpoints: counts, the last ones, a history of 64 attempts, and what
-    /// is in progress.
+    /// What has been of the job's checkpoints: counts, the last ones, a history of 64 attempts, what is in
+    /// progress, and what could not be deleted.
     #[must_use]
     pub fn statistics(&self) -> CheckpointStatistics {
         let asked = Asking::begin(&self.asking).and_then(|asking| {

@@ -8,7 +8,6 @@ use super::beside::{Beside, Job, Refused};
 use super::checkpointing::Checkpointing;
 use super::hooks::HookCalls;
 use super::outbox::Outbox;
-use super::recovering::discard_all;
 use super::unanswered::Unanswered;
 use crate::checkpoint::{
     CheckpointCoordinator, CheckpointFailure, CheckpointFailureReason, CheckpointStatistics,
@@ -165,8 +164,7 @@ impl Keeper {
     fn discard_unclear(&mut self) {
         if self.has_unclear_record && self.keeps_none() {
             self.has_unclear_record = false;
-            let chain = PlainArc::clone(&self.chain);
-            self.beside(move || discard_all(&chain), |_keeper, ()| {});
+            self.discard_all_beside();
         }
     }
 
@@ -332,8 +330,7 @@ impl Keeper {
 
 impl Drop for Keeper {
     fn drop(&mut self) {
-        let statistics = self.statistics();
-        *self.statistics.lock() = statistics;
+        self.write_down();
         // Nobody is to wait for storage to be told that there is no checkpoint.
         self.promises.clear();
         if self.end.is_none() {

@@ -10,9 +10,9 @@ use super::unanswered::Progress;
 use crate::checkpoint::{
     CheckpointBarrierHandler, CheckpointBarrierTracker, CheckpointSettings, CheckpointStorage,
     CommitChain, CommitError, CommitFailure, CommitFailureKind, CompletedCheckpoint, Epoch,
-    MasterHooks, NamedStates, NonRestoredState, OperatorStateBytes, RestoreFrom, RestorePoint,
-    SingleCheckpointBarrierHandler, StateAssignment, SubtaskCheckpointCoordinator, SubtaskId,
-    SubtaskOptions, Writers,
+    FailedDeletions, MasterHooks, NamedStates, NonRestoredState, OperatorStateBytes, RestoreFrom,
+    RestorePoint, SingleCheckpointBarrierHandler, StateAssignment, StorageError,
+    SubtaskCheckpointCoordinator, SubtaskId, SubtaskOptions, SubtaskState, Writers,
 };
 use crate::job::observer::Restored;
 use crate::letter::BoxError;
@@ -50,6 +50,15 @@ pub(super) struct Loaded {
 impl RecoveryJob {
     /// Takes over, and reads.
     pub(super) fn run(self) -> Result<Loaded, BoxError> {
+        let (storage, writers) = (self.checkpointing.storage.clone(), self.writers.clone());
+        let loaded = self.load();
+        loaded.map_err(|error| match error.downcast() {
+            Ok(cause) => looked_at(&storage, &writers, *cause),
+            Err(error) => error,
+        })
+    }
+
+    fn load(self) -> Result<Loaded, BoxError> {
         let Checkpointing {
             storage,
             settings,
@@ -97,6 +106,19 @@ impl RecoveryJob {
             loaded.subtasks = read(&point, &self.job, non_restored, &progress)?;
         }
         Ok(loaded)
+    }
+}
+
+/// What could not be read after the chain was taken over, told as what it is owed to where somebody else has
+/// taken it over since.
+fn looked_at(storage: &CheckpointStorage, writers: &Writers, cause: StorageError) -> BoxError {
+    match storage.overtaken(writers) {
+        Some(by) => CommitError::Fenced {
+            record: by.record,
+            cause: Some(cause),
+        }
+        .into(),
+        None => cause.into(),
     }
 }
 
@@ -252,8 +274,11 @@ fn participant(
 }
 
 /// What there is to say of another coordinator, beside that it has taken over.
-pub(super) fn by_whom(record: &str) -> Box<str> {
-    format!("it wrote {record}").into()
+pub(super) fn by_whom(record: &str, cause: Option<&StorageError>) -> Box<str> {
+    match cause {
+        Some(cause) => format!("it wrote {record}; what failed here: {cause}").into(),
+        None => format!("it wrote {record}").into(),
+    }
 }
 
 /// Writes the record of a checkpoint.
@@ -276,9 +301,9 @@ pub(super) fn commit(
     })?;
     match committed {
         Ok(_) => Ok(()),
-        Err(CommitError::Fenced { record }) => Err(CommitFailure {
+        Err(CommitError::Fenced { record, cause }) => Err(CommitFailure {
             kind: CommitFailureKind::Fenced,
-            detail: by_whom(&record),
+            detail: by_whom(&record, cause.as_ref()),
         }),
         Err(error) => Err(CommitFailure {
             kind: match &error {
@@ -290,19 +315,45 @@ pub(super) fn commit(
     }
 }
 
-/// Deletes what is kept no more.
-pub(super) fn collect(chain: &ChainRef) {
+/// Deletes what is kept no more. What cannot be deleted now is found by a later one.
+pub(super) fn collect(chain: &ChainRef) -> FailedDeletions {
     let collector = chain.lock().as_ref().map(CommitChain::collector);
-    if let Some(collector) = collector {
-        // What cannot be deleted now is found by a later one.
-        let _left = caught("deleting a checkpoint", || Ok(collector.run()));
-    }
+    let collected = collector.map(|of| caught("deleting a checkpoint", || Ok(of.run().errors)));
+    failed_deletions(collected.unwrap_or(Ok(Vec::new())))
 }
 
-/// Deletes all, as the job is over and keeps none.
-pub(super) fn discard_all(chain: &ChainRef) {
-    if let Some(chain) = chain.lock().take() {
-        // What cannot be deleted is left to who looks at the directory.
-        let _left = caught("deleting all checkpoints", || Ok(chain.discard_all()?));
+/// Deletes all, as the job is over and keeps none. What cannot be deleted is left to who looks at the
+/// directory.
+pub(super) fn discard_all(chain: &ChainRef) -> FailedDeletions {
+    let chain = chain.lock().take();
+    let discard = |chain: CommitChain| {
+        caught("deleting all checkpoints", || {
+            match chain.discard_all() {
+                Ok(collected) => Ok(collected.errors),
+                // Whoever has the chain deletes them.
+                Err(CommitError::Fenced { .. }) => Ok(Vec::new()),
+                Err(error) => Err(error.into()),
+            }
+        })
+    };
+    failed_deletions(chain.map_or(Ok(Vec::new()), discard))
+}
+
+/// Deletes state that no checkpoint holds. What cannot be deleted is found by a later collection.
+pub(super) fn discard_states(
+    storage: &CheckpointStorage,
+    states: &[SubtaskState],
+) -> FailedDeletions {
+    failed_deletions(caught("deleting state", || {
+        let states = states.iter();
+        Ok(states.flat_map(|state| storage.discard(state)).collect())
+    }))
+}
+
+/// What there is to tell of a deletion: what went wrong, or why it was not finished.
+fn failed_deletions(errors: Result<Vec<StorageError>, BoxError>) -> FailedDeletions {
+    match errors {
+        Ok(errors) => FailedDeletions::of(&errors),
+        Err(error) => FailedDeletions::of(&[error]),
     }
 }

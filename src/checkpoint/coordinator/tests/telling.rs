@@ -100,6 +100,31 @@ fn the_table_is_not_wider_than_80_columns() {
 }
 
 #[test]
+fn the_table_says_what_could_not_be_deleted_last() {
+    let mut rig = Rig::new(by_hand());
+    let error = |file| format!("cannot delete {file}: it is read-only");
+    let last = error("/directory".repeat(20));
+    for errors in [vec![error("a".to_owned()), last.clone()], Vec::new()] {
+        rig.input(|of, _| {
+            of.not_deleted(FailedDeletions::of(&errors));
+            Vec::new()
+        });
+    }
+    let told = rig.statistics().failed_deletions;
+    assert_eq!((told.count, told.last.as_deref()), (2, Some(&*last)));
+    let table = rig.statistics().to_string();
+    let lines: Vec<_> = table.lines().collect();
+    assert!(
+        lines.iter().all(|line| line.chars().count() <= 80),
+        "{table}"
+    );
+    assert!(lines[1].starts_with("failed deletions: 2, the last: cannot delete"));
+    let letters: String = table.split_whitespace().collect();
+    let whole: String = last.split_whitespace().collect();
+    assert!(letters.ends_with(&whole), "{table}");
+}
+
+#[test]
 fn the_table_says_all_of_a_reason_and_why_some_were_refused() {
     let mut rig = Rig::new(by_hand().max_concurrent(2));
     rig.trigger();

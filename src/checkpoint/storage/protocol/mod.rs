@@ -106,6 +106,25 @@ impl<C: Clone + Eq> Protocol<C> {
         matches!(self.phase, Phase::Fenced { .. })
     }
 
+    /// The writers that the coordinator knows for its own.
+    pub(super) fn writers(&self) -> &Writers {
+        &self.writers
+    }
+
+    /// Whether the chain is its own, or has been: then whoever else has written its head has taken over.
+    pub(super) fn has_taken_over(&self) -> bool {
+        self.writers.go_on() || matches!(self.phase, Phase::Ready | Phase::Fenced { .. })
+    }
+
+    /// The record of that number was found to be another's; whether it is above one's own (P4).
+    pub(super) fn is_overtaken(&mut self, by: u64) -> bool {
+        let is_above = by > self.position.last;
+        if is_above {
+            self.phase = Phase::Fenced { by };
+        }
+        is_above
+    }
+
     /// Begins to take over.
     pub(super) fn take_over(&mut self) -> Step<C> {
         debug_assert!(matches!(self.phase, Phase::New), "taken over once");

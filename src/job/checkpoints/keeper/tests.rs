@@ -1,8 +1,8 @@
 //! A keeper that has no room, and one that is no more.
 
 use super::{Keeper, KeeperParts};
-use crate::checkpoint::{CheckpointSettings, CheckpointStorage};
-use crate::job::checkpoints::beside::{Beside, Job as Work, Refused};
+use crate::checkpoint::{CheckpointSettings, CheckpointStorage, Overtaken, StorageError, Writers};
+use crate::job::checkpoints::beside::{Beside, ByHand, Job as Work, Refused};
 use crate::job::checkpoints::starting::{describe, no_words};
 use crate::job::plan::plan;
 use crate::job::{Checkpointing, Job, RestartStrategy, RunError};
@@ -43,9 +43,11 @@ impl Beside for Crowded {
     }
 }
 
-#[test]
-fn what_a_pool_has_no_room_for_is_tried_again_by_one_timer_and_run_in_order() {
-    let clock = ManualClock::new();
+/// A keeper that is stepped, on a manual clock.
+fn keeper(
+    clock: &ManualClock,
+    pool: PlainArc<dyn Beside>,
+) -> MailboxProcessor<Keeper, Mail<Keeper>> {
     let shared = SharedClock::new(clock.clone());
     let prepared = MailboxProcessor::<Keeper, Mail<Keeper>>::builder().shared_clock(shared.clone());
     let prepared = prepared.prepare().unwrap();
@@ -61,10 +63,45 @@ fn what_a_pool_has_no_room_for_is_tried_again_by_one_timer_and_run_in_order() {
         started_ms: 0,
         fail: Box::new(|_failure| {}),
     };
-    let pool = PlainArc::new(Crowded::default());
     let me = prepared.executor();
-    let keeper = Keeper::new(parts, me, pool.clone(), pool.clone(), no_words());
-    let mut processor = prepared.build_with(keeper, crate::processor::NoAction);
+    let hook_thread = PlainArc::clone(&pool);
+    let keeper = Keeper::new(parts, me, pool, hook_thread, no_words());
+    prepared.build_with(keeper, crate::processor::NoAction)
+}
+
+/// What storage fails for after a later attempt of the job has taken the chain over: whoever has looked knows
+/// only of those before.
+#[test]
+fn a_later_attempt_of_the_job_itself_is_no_other_coordinator() {
+    let mut processor = keeper(&ManualClock::new(), PlainArc::new(ByHand::default()));
+    processor.with_owner(|keeper| {
+        let _first = keeper.recover_here().unwrap();
+        let before = keeper.writers.clone().unwrap();
+        let second = before.clone().next();
+        keeper.writers = Some(second.clone());
+        let cause = StorageError::Missing {
+            file: "chk-1/0-0".into(),
+        };
+        let is_fenced = |keeper: &mut Keeper, writer| {
+            let by = Overtaken {
+                number: 2,
+                record: "chain/2".into(),
+                writer,
+            };
+            keeper.overtaken(&by, &cause);
+            keeper.coordinator.as_ref().unwrap().is_fenced()
+        };
+        assert!(!is_fenced(keeper, before.last()));
+        assert!(!is_fenced(keeper, second.last()));
+        assert!(is_fenced(keeper, Writers::first().last()));
+    });
+}
+
+#[test]
+fn what_a_pool_has_no_room_for_is_tried_again_by_one_timer_and_run_in_order() {
+    let clock = ManualClock::new();
+    let pool = PlainArc::new(Crowded::default());
+    let mut processor = keeper(&clock, pool.clone());
     let done = PlainArc::new(Mutex::new(Vec::new()));
     processor.with_owner(|keeper| {
         for number in 0..5 {
