@@ -62,6 +62,8 @@ impl Keeper {
             }
             Effect::CompletePromise { promise, result } => {
                 if let Some(answer) = self.promises.remove(&promise) {
+                    // Whoever is answered finds what it was told, though the keeper answers no more.
+                    self.write_down();
                     let _gone = answer.send(result);
                 }
             }

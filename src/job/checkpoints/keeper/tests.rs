@@ -1,6 +1,6 @@
 //! A keeper that has no room, and one that is no more.
 
-use super::{Keeper, KeeperParts};
+use super::{Keeper, KeeperParts, LastWords};
 use crate::checkpoint::{CheckpointSettings, CheckpointStorage, Overtaken, StorageError, Writers};
 use crate::job::checkpoints::beside::{Beside, ByHand, Job as Work, Refused};
 use crate::job::checkpoints::starting::{describe, no_words};
@@ -10,9 +10,13 @@ use crate::letter::Mail;
 use crate::processor::MailboxProcessor;
 use crate::ring::Budget;
 use crate::stream::{Discard, Generator};
-use crate::sync::{Clock as _, ManualClock, Mutex, PlainArc, SharedClock};
+use crate::sync::{Clock as _, ManualClock, Mutex, PlainArc, SetOnce, SharedClock};
 use crate::task::Engine;
+use crate::wait::reply;
+use core::pin::Pin;
+use core::task::{Context, Waker};
 use core::time::Duration;
+use std::task::Wake;
 
 fn endless() -> Job {
     let storage = CheckpointStorage::in_memory();
@@ -121,6 +125,39 @@ fn what_a_pool_has_no_room_for_is_tried_again_by_one_timer_and_run_in_order() {
     let _step = processor.step(Budget::letters(100)).unwrap();
     assert_eq!(*done.lock(), [0, 1, 2, 3, 4]);
     assert_eq!(processor.with_owner(|keeper| keeper.unanswered), 0);
+}
+
+/// Asks how many requests were refused, when it is called.
+struct Asks {
+    last_words: LastWords,
+    told: SetOnce<u64>,
+}
+
+impl Wake for Asks {
+    fn wake(self: PlainArc<Self>) {
+        let refused = self.last_words.lock().counts.refused.total();
+        self.told.set(refused).unwrap();
+    }
+}
+
+#[test]
+fn whoever_is_answered_finds_it_in_what_is_told_without_the_keeper() {
+    let mut processor = keeper(&ManualClock::new(), PlainArc::new(Crowded::default()));
+    let last_words = processor.with_owner(|keeper| {
+        keeper.recover_here().map(drop).unwrap();
+        PlainArc::clone(&keeper.statistics)
+    });
+    let asks = PlainArc::new(Asks {
+        last_words,
+        told: SetOnce::new(),
+    });
+    let waker = Waker::from(PlainArc::clone(&asks));
+    let (answer, mut promise) = reply();
+    let mut cx = Context::from_waker(&waker);
+    assert!(Pin::new(&mut promise).poll(&mut cx).is_pending());
+    // No task runs.
+    processor.with_owner(|keeper| keeper.trigger(answer));
+    assert_eq!(asks.told.get(), Some(&1));
 }
 
 #[test]
