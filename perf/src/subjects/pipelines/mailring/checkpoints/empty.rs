@@ -1,12 +1,10 @@
 //! From when a checkpoint is asked for until it is complete, of tasks without state and without records.
 
-use super::watch::LOOK_SOON;
-use super::{by_hand, run};
+use super::{by_hand, first_checkpoint, run};
 use crate::case::Case;
 use crate::measure::{NoCheckpoint, Site};
 use crate::recorder::Recorder;
 use crate::registry::RoundError;
-use mailring::checkpoint::CheckpointFailure;
 use mailring::job::{Job, JobHandle};
 use mailring::letter::BoxError;
 use mailring::stream::{Polled, Source, SourceFactory, StopMode, Subtask};
@@ -34,14 +32,8 @@ pub(super) fn timed(site: &Site, case: &Case, trips: u64) -> Result<Recorder, Ro
 
 fn ask(site: &Site, job: &JobHandle, trips: u64) -> Result<Recorder, NoCheckpoint> {
     let checkpoints = job.checkpoints().ok_or_else(|| NoCheckpoint::of("none"))?;
-    // Until all tasks are running, none is begun.
-    let has_begun = |asked: Result<_, CheckpointFailure>| match asked {
-        Err(refused) => refused.id.is_some(),
-        Ok(_) => true,
-    };
-    while !site.is_interrupted() && !job.has_ended() && !has_begun(checkpoints.trigger().wait()) {
-        job.wait_timeout(LOOK_SOON);
-    }
+    // What comes of it is told by those that are timed.
+    let _first = first_checkpoint(site, job)?;
     let mut times = site.recorder();
     for _ in 0..trips {
         if site.is_interrupted() {

@@ -16,10 +16,11 @@ use crate::measure::checkpoint;
 use crate::measure::{Effort, NoCheckpoint, NoThread, Reading, Site};
 use crate::registry::{Role, RoundError, Unfit};
 use crate::subjects::owners::Owner;
-use mailring::checkpoint::{CheckpointSettings, CheckpointStorage};
+use mailring::checkpoint::{CheckpointFailure, CheckpointSettings, CheckpointStorage};
 use mailring::job::{Checkpointing, Job, JobError, JobHandle};
 use mailring::task::{BuildError, Engine};
 use std::time::Duration;
+use watch::LOOK_SOON;
 
 /// Jobs whose checkpoints are stored: in a folder of the local file system where throughput and pauses
 /// are measured, else in memory.
@@ -101,6 +102,22 @@ fn start(job: &Job, engine: &Engine) -> Result<JobHandle, RoundError> {
         JobError::Master(BuildError::Thread { error, .. }) => NoThread::of(&error).into(),
         other => NoCheckpoint::of(other).into(),
     })
+}
+
+/// Asks for a checkpoint until one is begun: none is before the job knows that all its tasks run. What came
+/// of it; nothing where the job has ended, or the user has asked to stop.
+fn first_checkpoint(
+    site: &Site,
+    job: &JobHandle,
+) -> Result<Option<Result<(), CheckpointFailure>>, NoCheckpoint> {
+    let checkpoints = job.checkpoints().ok_or_else(|| NoCheckpoint::of("none"))?;
+    while !site.is_interrupted() && !job.has_ended() {
+        match checkpoints.trigger().wait() {
+            Err(refused) if refused.id.is_none() => job.wait_timeout(LOOK_SOON),
+            asked => return Ok(Some(asked.map(|_| ()))),
+        };
+    }
+    Ok(None)
 }
 
 /// From the beginning of a checkpoint to that of the next, where they are taken by time.

@@ -3,7 +3,7 @@
 use super::flow::Flow;
 use super::folder::Folder;
 use super::watch::LOOK_SOON;
-use super::{SUMS, engine, start};
+use super::{SUMS, engine, first_checkpoint, start};
 use crate::case::Case;
 use crate::clock::Ticks;
 use crate::measure::checkpoint::Flowed;
@@ -74,14 +74,14 @@ fn crashed(
     let home = Home::new(site.clock);
     let job = sums(site, case, keys, &Flow::default(), &home, storage);
     let job = start(&job, engine)?;
-    let has_all = until_each_key(site, &job, keys);
-    if has_all {
-        let checkpoints = job.checkpoints().ok_or_else(|| NoCheckpoint::of("none"))?;
-        checkpoints.trigger().wait().map_err(NoCheckpoint::of)?;
-    }
+    let first = match until_each_key(site, &job, keys) {
+        true => first_checkpoint(site, &job)?,
+        false => None,
+    };
+    let has_one = first.transpose().map_err(NoCheckpoint::of)?.is_some();
     job.cancel();
     match job.wait() {
-        Ok(_) | Err(RunError::Canceled(_)) => Ok(has_all),
+        Ok(_) | Err(RunError::Canceled(_)) => Ok(has_one),
         Err(error) => Err(NoCheckpoint::of(error).into()),
     }
 }
