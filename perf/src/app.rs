@@ -92,6 +92,8 @@ fn measure(registry: &Registry, command: &Command, common: &Common) -> Result<Ex
         Command::Checkpoint(args) => planner.checkpoint(args)?,
         Command::Diff(_) | Command::List => unreachable!("these measure nothing"),
     };
+    // Before there is a file that an interrupt would have to remove.
+    let interrupted = stop_on_interrupt();
     // Before anything is measured: a path that cannot be written must not cost a run.
     let files = OpenFiles::open(&common.files)?;
     let site = Site {
@@ -99,7 +101,7 @@ fn measure(registry: &Registry, command: &Command, common: &Common) -> Result<Ex
         highest_ns: highest(command).as_nanos() as u64,
         pause_hints: common.pause.map(|hints| hints.0 as u32),
         seed: common.seed,
-        interrupted: stop_on_interrupt(),
+        interrupted,
         cpus: cpus.clone(),
     };
     let styles = table::Styles::for_stdout();

@@ -70,7 +70,7 @@ fn the_course_of_a_round_is_told_and_all_files_have_it() {
         "checkpoint",
         "--only=fewer-keys",
         "--fewer-keys=4096",
-        "--round-time=1s",
+        "--round-time=2s",
         "--rounds=2",
         "-q",
     ];
