@@ -36,7 +36,7 @@ use core::fmt;
 /// let counter = engine.spawn("counter", |_cx| 0_u64)?;
 /// counter.post(|sum| *sum += 42)?;
 /// assert_eq!(counter.ask(|sum| *sum)?.wait()?, 42);
-/// let report = engine.shutdown(Shutdown::drain_within(Duration::from_millis(500)))?;
+/// let report = engine.shutdown(Shutdown::drain_within(Duration::from_secs(60)))?;
 /// assert!(report.is_clean());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -14,7 +14,7 @@ use mailring::stream::{
 use mailring::task::{Engine, Shutdown};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use watchdog::watched;
+use watchdog::{until, watched};
 
 /// Runs `f` on an engine of as many threads, under the limit.
 fn on_engine(threads: usize, f: impl FnOnce(&Engine) + Send + 'static) {
@@ -282,7 +282,7 @@ fn a_job_that_is_not_drained_finishes_no_operator() {
             });
         for (mode, expected) in [(StopMode::NoDrain, 0), (StopMode::Drain, 3)] {
             let running = job.start(engine).unwrap();
-            while running.snapshot().records_in("connect") == 0 {}
+            until(|| running.snapshot().records_in("connect") > 0);
             running.stop(mode);
             running.wait().unwrap();
             assert_eq!(most.load(Ordering::Relaxed), expected, "{mode:?}");

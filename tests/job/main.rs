@@ -7,7 +7,7 @@ mod watchdog;
 use mailring::job::{Job, JobError, JobState, RunError};
 use mailring::stream::{Collect, Discard, FromIter, StopMode, Sum};
 use mailring::task::{Engine, Shutdown};
-use watchdog::watched;
+use watchdog::{until, watched};
 
 fn engine(threads: usize) -> Engine {
     Engine::builder().threads(threads).build().unwrap()
@@ -131,13 +131,13 @@ fn an_endless_job_is_stopped_and_drained_or_cancelled() {
                 .sink("discard", Discard)
         };
         let job = endless().start(&engine).unwrap();
-        while job.snapshot().records_in("forward") == 0 {}
+        until(|| job.snapshot().records_in("forward") > 0);
         job.stop(StopMode::Drain);
         let report = job.wait().unwrap();
         assert_eq!(report.records_in("numbers"), report.records_in("forward"));
 
         let job = endless().start(&engine).unwrap();
-        while job.snapshot().records_in("forward") == 0 {}
+        until(|| job.snapshot().records_in("forward") > 0);
         job.cancel();
         assert!(matches!(job.wait(), Err(RunError::Canceled(_))));
         engine.shutdown(Shutdown::now()).unwrap();
