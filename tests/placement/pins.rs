@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 /// What a hang is told by; all work here ends in a small part of it.
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_secs(240);
 
 /// Runs `work` on a thread of its own and hands on its panic; fails if it hangs.
 fn apart<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> R {
