@@ -1,4 +1,7 @@
 //! What a job is made of, before it is started: vertices, and edges between them.
+//!
+//! E1. There is no way back: an edge is made into a vertex that none leads out of yet, and such a vertex alone
+//!     takes what another was to take.
 
 use crate::letter::BoxError;
 use crate::ring::CapacityError;

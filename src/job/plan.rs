@@ -183,3 +183,6 @@ fn system_ms() -> i64 {
         i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
     })
 }
+
+#[cfg(test)]
+mod tests;

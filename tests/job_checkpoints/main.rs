@@ -23,6 +23,8 @@ mod promises;
 mod records;
 mod refusals;
 mod retention;
+#[cfg(target_os = "linux")]
+mod same_cpu;
 #[path = "../scratch/mod.rs"]
 mod scratch;
 mod sources;

@@ -185,6 +185,54 @@ fn t23_a_channel_that_gave_a_barrier_gives_nothing_until_it_is_resumed() {
     );
 }
 
+/// What can come between a barrier and what is behind it, in any order. The task's thread alone resumes and
+/// polls, and each of these is one step: what lies within `Send`, a post against a look, is the ring's, and
+/// modelled there.
+fn t164<S: Sender, C: InputChannel<u64>>(make: impl Fn() -> (S, C)) {
+    const LENGTH: u32 = 7;
+    for word in 0..3_u32.pow(LENGTH) {
+        let woken = Woken::new();
+        let (mut sender, channel) = make();
+        let mut gate = InputGate::new(vec![channel]);
+        sender.send(barrier(1));
+        assert_eq!(drain(&mut gate, 9), [(0, barrier(1))]);
+        let (mut sent, mut calls) = (0, 0);
+        let (mut is_blocked, mut is_to_be_called) = (true, false);
+        for at in 0..LENGTH {
+            match word / 3_u32.pow(at) % 3 {
+                0 => {
+                    let resumed = gate.resume_consumption(0).is_ok();
+                    assert_eq!(resumed, is_blocked, "word {word} at {at}: once");
+                    is_blocked = false;
+                }
+                1 => {
+                    sent += 1;
+                    sender.send(record(sent));
+                    calls += u64::from(core::mem::take(&mut is_to_be_called));
+                }
+                _ => {
+                    let polled = with_waker(&woken, |cx| gate.poll_elements(cx));
+                    let has_some = !is_blocked && sent > 0;
+                    assert_eq!(polled.is_ready(), has_some, "word {word} at {at}");
+                    is_to_be_called = !is_blocked && !has_some;
+                }
+            }
+            assert_eq!(woken.count(), calls, "word {word} at {at}");
+        }
+        let _resumed = gate.resume_consumption(0);
+        let behind = (0..sent).map(|_| drain(&mut gate, 1));
+        let behind: Vec<_> = behind.flatten().collect();
+        let expected: Vec<_> = (1..=sent).map(|number| (0, record(number))).collect();
+        assert_eq!(behind, expected, "word {word}");
+    }
+}
+
+#[test]
+fn t164_no_call_is_lost_around_a_resume_and_none_is_made_twice() {
+    t164(local);
+    t164(|| byte_channel(Numbers, 2, &Rc::new(Cell::new(64)), 1_000));
+}
+
 /// Whoever takes more of it: letters come before what is behind an event.
 #[test]
 fn k1_an_event_is_the_last_that_is_taken() {
