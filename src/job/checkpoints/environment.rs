@@ -126,3 +126,6 @@ impl SubtaskEnvironment for TaskEnvironment {
         });
     }
 }
+
+#[cfg(test)]
+mod tests;
