@@ -2,10 +2,10 @@
 
 use super::error::RunError;
 use super::master::{Master, Status};
-use super::members::Members;
-use super::report::{JobReport, JobSnapshot};
+use super::members::{Member, Members};
+use super::report::{JobReport, JobSnapshot, JobState};
 use crate::processor::Executor;
-use crate::stream::{StopMode, StreamTask};
+use crate::stream::{StopMode, StreamTask, TaskReport};
 use crate::sync::{Clock as _, SharedClock};
 use crate::task::{Engine, TaskHandle, TaskState};
 use crate::wait::{ReplyTimeout, reply};
@@ -128,34 +128,68 @@ impl JobHandle {
     /// second or is missing.
     #[must_use]
     pub fn snapshot(&self) -> JobSnapshot {
-        let deadline = Instant::now() + Self::SNAPSHOT_TIMEOUT;
-        let members = self.members.now();
-        let asked: Vec<_> = members
-            .iter()
-            .map(|member| match member.handle.state() {
-                TaskState::Running => member.handle.ask(|task| task.report()).ok(),
-                _ => None,
-            })
-            .collect();
+        self.snapshot_within(Self::SNAPSHOT_TIMEOUT)
+    }
+
+    fn snapshot_within(&self, timeout: Duration) -> JobSnapshot {
+        // In one letter: the tasks are those of the attempt that is told of.
         let status = self.master.ask(|master| master.status());
-        let answered = members.iter().zip(asked).map(|(member, asked)| {
-            let answer = asked.and_then(|asked| asked.wait_deadline(deadline).ok());
-            let ended = || Some(member.last_words.get()?.report.clone());
-            answer.or_else(ended)
-        });
-        let tasks: Vec<_> = answered.flatten().collect();
         let status = status.ok().and_then(|status| status.wait().ok());
-        let status = status.unwrap_or_else(Status::unknown);
+        let Status {
+            state,
+            duration,
+            restarts,
+            failures,
+            members,
+        } = status.unwrap_or_else(|| self.without_master());
+        let deadline = Instant::now() + timeout;
+        let asked = members.iter().map(|member| match member.handle.state() {
+            TaskState::Running => member.handle.ask(|task| task.report()).ok(),
+            _ => None,
+        });
+        let asked: Vec<_> = asked.collect();
+        let answered = members.iter().zip(asked).filter_map(|(member, asked)| {
+            let answer = asked.and_then(|asked| asked.wait_deadline(deadline).ok());
+            answer.or_else(|| last_report(member, deadline))
+        });
+        let tasks: Vec<_> = answered.collect();
         JobSnapshot {
             job: self.name.clone(),
-            state: status.state,
-            duration: self.clock.now().saturating_duration_since(self.started),
-            restarts: status.restarts,
-            failures: status.failures,
+            state,
+            duration,
+            restarts,
+            failures,
             missing: members.len() - tasks.len(),
             tasks,
         }
     }
+
+    /// What there is to tell where the master is gone: it has ended the job.
+    fn without_master(&self) -> Status {
+        Status {
+            state: JobState::Canceled,
+            duration: self.clock.now().saturating_duration_since(self.started),
+            restarts: 0,
+            failures: Vec::new(),
+            members: self.members.now(),
+        }
+    }
+}
+
+/// What a task has done that takes no letters any more: it says so behind its last call.
+fn last_report(member: &Member, deadline: Instant) -> Option<TaskReport> {
+    match member.handle.state() {
+        TaskState::Created
+        | TaskState::Deploying
+        | TaskState::Initializing
+        | TaskState::Running => {}
+        TaskState::Canceling | TaskState::Finished | TaskState::Canceled | TaskState::Failed => {
+            let left = deadline.saturating_duration_since(Instant::now());
+            // One that does not end in time is missing.
+            let _ended = member.handle.join_timeout(left);
+        }
+    }
+    Some(member.last_words.get()?.report.clone())
 }
 
 impl Drop for JobHandle {
@@ -175,3 +209,6 @@ impl core::fmt::Debug for JobHandle {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

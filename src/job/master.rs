@@ -28,19 +28,12 @@ pub(super) type Waiting = Answer<Result<JobReport, RunError>>;
 /// What can be told of the job just now.
 pub(super) struct Status {
     pub(super) state: JobState,
+    /// How long the job has taken so far; how long it took, if it is over.
+    pub(super) duration: Duration,
     pub(super) restarts: u32,
     pub(super) failures: Vec<super::JobFailure>,
-}
-
-impl Status {
-    /// What there is to tell where the master is gone: it has ended the job.
-    pub(super) fn unknown() -> Self {
-        Self {
-            state: JobState::Canceled,
-            restarts: 0,
-            failures: Vec::new(),
-        }
-    }
+    /// The tasks of the present attempt, by vertex and subtask.
+    pub(super) members: Vec<Member>,
 }
 
 /// A task of the present attempt.
@@ -125,10 +118,13 @@ impl Master {
     }
 
     pub(super) fn status(&self) -> Status {
+        let watched = self.watched.iter();
         Status {
             state: self.supervision.state(),
+            duration: self.supervision.duration(self.now()),
             restarts: self.supervision.restarts(),
             failures: self.supervision.failures().cloned().collect(),
+            members: watched.map(|watched| watched.member.clone()).collect(),
         }
     }
 
@@ -407,24 +403,25 @@ impl Master {
     }
 
     fn tell_all(&mut self) {
-        let Some(duration) = self.supervision.ended_after() else {
+        if !self.supervision.has_ended() {
             return;
-        };
+        }
         for watching in core::mem::take(&mut self.watching) {
             let _gone = watching.send(());
         }
         for waiting in core::mem::take(&mut self.waiting) {
-            let _gone = waiting.send(self.result(duration));
+            let _gone = waiting.send(self.result());
         }
     }
 
-    fn result(&self, duration: Duration) -> Result<JobReport, RunError> {
+    fn result(&self) -> Result<JobReport, RunError> {
         let Status {
             state,
+            duration,
             restarts,
             failures,
+            members,
         } = self.status();
-        let watched = self.watched.iter();
         let last = failures.last().cloned();
         let report = JobReport {
             job: self.job.clone(),
@@ -432,8 +429,9 @@ impl Master {
             duration,
             restarts,
             failures,
-            tasks: watched
-                .filter_map(|watched| Some(watched.member.last_words.get()?.report.clone()))
+            tasks: members
+                .iter()
+                .filter_map(|member| Some(member.last_words.get()?.report.clone()))
                 .collect(),
         };
         match (last, state) {

@@ -88,8 +88,7 @@ impl Supervision {
 
     /// Whether there may be another attempt.
     pub(super) fn may_restart(&self) -> bool {
-        let is_over = matches!(self.stage, Stage::Ended { .. });
-        !is_over && !matches!(self.strategy, RestartStrategy::Never)
+        !self.has_ended() && !matches!(self.strategy, RestartStrategy::Never)
     }
 
     pub(super) fn attempt(&self) -> u32 {
@@ -120,11 +119,16 @@ impl Supervision {
         self.stage == Stage::Waiting
     }
 
-    /// How long the job took, if it is over.
-    pub(super) fn ended_after(&self) -> Option<Duration> {
+    /// Whether the job is over.
+    pub(super) fn has_ended(&self) -> bool {
+        matches!(self.stage, Stage::Ended { .. })
+    }
+
+    /// How long the job has taken so far; how long it took, if it is over.
+    pub(super) fn duration(&self, now: Instant) -> Duration {
         match self.stage {
-            Stage::Ended { after, .. } => Some(after),
-            _ => None,
+            Stage::Ended { after, .. } => after,
+            _ => now.saturating_duration_since(self.started),
         }
     }
 

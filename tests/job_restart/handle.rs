@@ -1,8 +1,9 @@
 //! The handle of a job, through its restarts.
 
+use mailring::ManualClock;
 use mailring::job::{Job, JobHandle, JobState, RestartStrategy};
 use mailring::stream::{Discard, FromIter, StopMode};
-use mailring::task::Shutdown;
+use mailring::task::{Engine, Shutdown};
 use std::time::Duration;
 
 use crate::failing::{Failing, How, engine};
@@ -50,6 +51,55 @@ fn executors_and_snapshots_are_those_of_the_present_attempt() {
         let report = job.wait().unwrap();
         assert_eq!((report.state, report.restarts), (JobState::Finished, 1));
         assert_eq!(report.records_in("numbers"), report.records_in("failing"));
+    });
+}
+
+#[test]
+fn a_snapshot_tells_of_one_attempt_though_the_next_one_begins_meanwhile() {
+    const RESTARTS: u32 = 200;
+    watched(|| {
+        let engine = engine(2);
+        let fails = Failing::new(How::AtRecord(3), RESTARTS);
+        let job = Job::new("job")
+            .restart(RestartStrategy::fixed_delay(RESTARTS, Duration::ZERO))
+            .source("numbers", FromIter::new(0_u64..))
+            .forward()
+            .named("failing")
+            .transform("fail", move || fails)
+            .sink("discard", Discard)
+            .start(&engine)
+            .unwrap();
+        loop {
+            let snapshot = job.snapshot();
+            if snapshot.state != JobState::Running {
+                continue;
+            }
+            let attempt = 1 + snapshot.restarts;
+            assert!(snapshot.tasks.iter().all(|task| task.attempt == attempt));
+            let last = snapshot.failures.last();
+            assert_eq!(last.map_or(1, |failure| failure.attempt + 1), attempt);
+            if snapshot.restarts == RESTARTS {
+                break;
+            }
+        }
+        job.cancel();
+        assert!(job.wait().is_err());
+    });
+}
+
+#[test]
+fn a_snapshot_of_a_job_that_has_ended_tells_how_long_it_took() {
+    watched(|| {
+        let clock = ManualClock::new();
+        let engine = Engine::builder().threads(1).clock(clock.clone());
+        let engine = engine.build().unwrap();
+        let job = endless().start(&engine).unwrap();
+        clock.advance(Duration::from_secs(3));
+        job.cancel();
+        assert!(job.wait_timeout(Duration::MAX));
+        clock.advance(Duration::from_secs(4));
+        assert_eq!(job.snapshot().duration, Duration::from_secs(3));
+        assert!(job.wait().is_err());
     });
 }
 
