@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Holds up who first writes a file, until it is let go of; all others, where they wait, until the file is
-/// there.
+/// Holds up who first writes a record, until it is let go of; all others, where they wait, until the record or
+/// one behind it is there.
 #[derive(Clone)]
 struct Gate {
     file: String,
@@ -42,12 +42,19 @@ impl Gate {
             if file == gate.file {
                 match gate.comers.fetch_add(1, Ordering::Relaxed) {
                     0 => until(|| gate.is_open.load(Ordering::Relaxed)),
-                    _ if gate.others_wait => until(|| gate.shelf.files().contains(&gate.file)),
+                    _ if gate.others_wait => until(|| gate.is_behind_it()),
                     _ => {}
                 }
             }
             true
         })
+    }
+
+    /// Whoever wrote it may have deleted it since.
+    fn is_behind_it(&self) -> bool {
+        let files = self.shelf.files();
+        let mut records = files.iter().filter(|file| file.starts_with("chain/"));
+        records.any(|record| *record >= self.file)
     }
 
     fn wait_for_a_comer(&self) {
