@@ -16,9 +16,8 @@ use crate::letter::Mail;
 use crate::processor::{MailboxProcessor, NoAction};
 use crate::ring::Budget;
 use crate::stream::{CheckpointId, Discard, Generator};
-use crate::sync::{Clock as _, ManualClock, Mutex, PlainArc, SharedClock};
+use crate::sync::{Clock as _, ManualClock, Mutex, PlainArc, SharedClock, thread};
 use core::sync::atomic::Ordering::Relaxed;
-use std::thread;
 
 type Processor = MailboxProcessor<Keeper, Mail<Keeper>>;
 
