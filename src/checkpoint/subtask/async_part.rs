@@ -1,7 +1,9 @@
 //! The part of a checkpoint that runs beside the task: state becomes bytes, and is stored.
 //!
 //! C1. It ends once: acknowledged, or discarded. Who moves it out of running decides which, the
-//!     thread that stores or who closes it; the other one leaves everything as it is.
+//!     thread that stores or who closes it; the other one leaves everything as it is. It is not over
+//!     before what it came to is told: a task that ended meanwhile would be known to have, without an
+//!     answer.
 //! C2. State of what was discarded is deleted by who stored it, and is told to nobody.
 
 use super::environment::{EncodedOperator, SubtaskEnvironment};
@@ -19,8 +21,8 @@ use core::task::Waker;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const RUNNING: u32 = 0;
-const COMPLETED: u32 = 1;
-const DISCARDED: u32 = 2;
+const TELLING: u32 = 1;
+const OVER: u32 = 2;
 
 /// A part that was handed over, as the task keeps it.
 #[derive(Debug)]
@@ -30,22 +32,22 @@ pub(super) struct RunningPart {
 }
 
 impl RunningPart {
-    /// Whether it has not ended.
+    /// Whether it is not over.
     pub(super) fn is_running(&self) -> bool {
-        // Acquire: pairs with the AcqRel exchange in `end`; what was told comes before.
-        self.state.load(Ordering::Acquire) == RUNNING
+        // Acquire: pairs with Release in `AsyncPart::drop`; what was told comes before.
+        self.state.load(Ordering::Acquire) != OVER
     }
 
-    /// Has it come to nothing, unless it has ended; whether it had not.
+    /// Has it come to nothing, unless that is decided; whether it was not.
     pub(super) fn close(&self) -> bool {
-        end(&self.state, DISCARDED)
+        decide(&self.state, OVER)
     }
 }
 
 /// Moves a part out of running (C1); whether that was done here.
-fn end(state: &AtomicU32, to: u32) -> bool {
+fn decide(state: &AtomicU32, to: u32) -> bool {
     // AcqRel: pairs with itself on the other side, and with Acquire in `is_running`.
-    // Acquire: pairs with AcqRel here on the other side; who has lost finds all that was told.
+    // Acquire: pairs with AcqRel here on the other side; who has lost finds what the other has done.
     let moved = state.compare_exchange(RUNNING, to, Ordering::AcqRel, Ordering::Acquire);
     moved.is_ok()
 }
@@ -92,7 +94,7 @@ impl AsyncPart {
 
     /// Stores the state, and tells the coordinator.
     pub(super) fn run(mut self) {
-        // Acquire: as in `is_running`.
+        // Acquire: pairs with AcqRel in `decide`, by who has closed it.
         if self.state.load(Ordering::Acquire) != RUNNING {
             return;
         }
@@ -130,7 +132,7 @@ impl AsyncPart {
     }
 
     fn acknowledge(&self, state: SubtaskState) {
-        if end(&self.state, COMPLETED) {
+        if decide(&self.state, TELLING) {
             self.environment
                 .respond(ToCoordinator::Acknowledge(Acknowledge {
                     epoch: self.snapshot.epoch,
@@ -147,7 +149,7 @@ impl AsyncPart {
     }
 
     fn decline(&self, error: &(dyn core::error::Error + Send + Sync + 'static)) {
-        if end(&self.state, DISCARDED) {
+        if decide(&self.state, TELLING) {
             let (reason, detail) = match error.downcast_ref::<CheckpointError>() {
                 Some(error) => (error.reason, error.detail.clone()),
                 None => (CheckpointFailureReason::AsyncException, shown(error).into()),
@@ -165,8 +167,9 @@ impl AsyncPart {
 
 impl Drop for AsyncPart {
     fn drop(&mut self) {
-        // One that was never run has ended as well.
-        end(&self.state, DISCARDED);
+        // One that was never run is over as well.
+        // Release: pairs with Acquire in `is_running`; what was told comes first.
+        self.state.store(OVER, Ordering::Release);
         self.waker.wake_by_ref();
     }
 }

@@ -64,6 +64,36 @@ fn t117_c2_a_close_while_it_stores_has_that_deleted_and_tells_nothing() {
     }
 }
 
+/// Else its task could end meanwhile, and the coordinator would hear of that first.
+#[test]
+fn a_part_is_not_over_before_it_has_told_what_it_came_to() {
+    for (storage, answer) in [
+        (Storage::Works, "ack 1"),
+        (Storage::Fails, "decline 1: AsyncException"),
+        (Storage::Panics, "decline 1: AsyncException"),
+    ] {
+        let log = Log::default();
+        let environment = FakeEnvironment::new(&log);
+        let (part, kept) = part(&environment, &log);
+        let kept = PlainArc::new(kept);
+        environment.set_storage(storage);
+        let (looked_at, noted) = (PlainArc::clone(&kept), log.clone());
+        environment.on_answer(move || {
+            // It is decided, though.
+            assert!(!looked_at.close());
+            noted.add(format!("is running: {}", looked_at.is_running()));
+        });
+        part.run();
+        assert!(!kept.is_running());
+        let log = log.take();
+        let told = log
+            .iter()
+            .position(|what| *what == answer)
+            .expect("it is told");
+        assert_eq!(log[told - 1], "is running: true");
+    }
+}
+
 #[test]
 fn state_of_each_kind_is_stored_as_that_kind() {
     let log = Log::default();

@@ -77,6 +77,7 @@ pub(super) struct FakeEnvironment {
     tick_ns: Mutex<u64>,
     storage: Mutex<Storage>,
     on_store: Mutex<Option<Job>>,
+    on_answer: Mutex<Option<Job>>,
     told: Mutex<Vec<ToCoordinator>>,
     stored: Mutex<Vec<(CheckpointId, Vec<EncodedOperator>)>>,
 }
@@ -90,6 +91,7 @@ impl FakeEnvironment {
             tick_ns: Mutex::new(0),
             storage: Mutex::new(Storage::Works),
             on_store: Mutex::new(None),
+            on_answer: Mutex::new(None),
             told: Mutex::new(Vec::new()),
             stored: Mutex::new(Vec::new()),
         })
@@ -107,6 +109,11 @@ impl FakeEnvironment {
     /// Takes back what was to be called then, if it was not.
     pub(super) fn take_on_store(&self) -> Option<Job> {
         self.on_store.lock().take()
+    }
+
+    /// Has `act` called before the coordinator is told something next.
+    pub(super) fn on_answer(&self, act: impl FnOnce() + Send + 'static) {
+        *self.on_answer.lock() = Some(Box::new(act));
     }
 
     pub(super) fn set_now_ns(&self, now_ns: u64) {
@@ -201,6 +208,10 @@ impl SubtaskEnvironment for FakeEnvironment {
     }
 
     fn respond(&self, message: ToCoordinator) {
+        let act = self.on_answer.lock().take();
+        if let Some(act) = act {
+            act();
+        }
         match &message {
             ToCoordinator::Acknowledge(ack) => {
                 assert_eq!((ack.epoch, ack.subtask), (EPOCH, SUBTASK));
