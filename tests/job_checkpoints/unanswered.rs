@@ -9,6 +9,7 @@ use mailring::checkpoint::{
 use mailring::job::{Checkpointing, Job, JobError, JobHandle, RestartStrategy};
 use mailring::stream::{Discard, Generator, StopMode};
 use mailring::task::Engine;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -160,6 +161,80 @@ fn a_job_waits_for_a_record_for_a_time_and_goes_on_from_it_when_it_is_answered()
         until(|| checkpoints.statistics().last_restored.is_some());
         let restored = checkpoints.statistics().last_restored.unwrap();
         assert_eq!(restored.id.get(), 1);
+        job.stop(StopMode::NoDrain);
+        job.wait().unwrap();
+    });
+}
+
+/// The time that the one before has not used is not counted against it.
+#[test]
+fn each_attempt_waits_for_a_record_for_a_time_of_its_own() {
+    watched(|| {
+        let (clock, shelf) = (ManualClock::new(), Shelf::new());
+        let engine = engine(&clock);
+        let gates = [Gate::default(), Gate::default()];
+        let [first, second] = gates.clone();
+        let storage = shelf.asked(move |file| {
+            match file {
+                "chain/00000000000000000002" => first.pass(),
+                "chain/00000000000000000004" => second.pass(),
+                _ => {}
+            }
+            true
+        });
+        let storage = storage.request_timeout(TIMEOUT);
+        let settings = CheckpointSettings::manual().timeout(600 * TIMEOUT);
+        let fails = Arc::new(AtomicBool::new(false));
+        let failing = Arc::clone(&fails);
+        let numbers = Generator::new(|number| number).per_second(1_000).unwrap();
+        let job = Job::new("numbers")
+            .checkpoints(Checkpointing::new(storage, settings))
+            .restart(RestartStrategy::fixed_delay(1_000, Duration::ZERO))
+            .source("numbers", numbers)
+            .try_map(
+                move |number: u64| match failing.swap(false, Ordering::Relaxed) {
+                    true => Err("on purpose"),
+                    false => Ok(number),
+                },
+            )
+            .sink("discard", Discard)
+            .start(&engine)
+            .unwrap();
+        let checkpoints = job.checkpoints().unwrap();
+        // What is asked behind it is answered behind it.
+        let has_begun_to_wait = |restarts| {
+            until(|| job.snapshot().restarts == restarts);
+            let _told = checkpoints.statistics();
+        };
+        let trigger_until_held_up = |gate: &Gate| {
+            until(|| {
+                // One that comes before all tasks run is refused.
+                let _promise = checkpoints.trigger();
+                gate.holds_somebody_up()
+            });
+        };
+        trigger_until_held_up(&gates[0]);
+        clock.advance(TIMEOUT);
+        has_begun_to_wait(1);
+        clock.advance(TIMEOUT / 4);
+        gates[0].open();
+        until(|| checkpoints.statistics().last_restored.is_some());
+        trigger_until_held_up(&gates[1]);
+        fails.store(true, Ordering::Relaxed);
+        clock.advance(TIMEOUT / 4);
+        has_begun_to_wait(2);
+        // More than the first one might have waited, and less than the second may.
+        clock.advance(TIMEOUT / 2);
+        for _ in 0..3 {
+            let _told = checkpoints.statistics();
+        }
+        gates[1].open();
+        until(|| {
+            let restored = checkpoints.statistics().last_restored;
+            restored.is_some_and(|of| of.id.get() > 1)
+        });
+        let failures = job.snapshot().failures;
+        assert_eq!(failures.len(), 2, "{failures:?}");
         job.stop(StopMode::NoDrain);
         job.wait().unwrap();
     });

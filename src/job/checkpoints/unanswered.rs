@@ -240,3 +240,6 @@ impl Keeper {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

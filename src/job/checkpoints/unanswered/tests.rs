@@ -1,0 +1,77 @@
+//! A job that has ended, whose last attempt still waits for a record.
+
+use crate::checkpoint::{CheckpointSettings, CheckpointStorage};
+use crate::job::{Checkpointing, Job, JobState, RestartStrategy};
+use crate::stream::{Discard, Generator};
+use crate::sync::{ManualClock, Mutex, PlainArc, thread};
+use crate::task::Engine;
+use crate::wait::{Reply, reply};
+use core::time::Duration;
+use std::time::Instant;
+
+const TIMEOUT: Duration = Duration::from_secs(1);
+/// What a hang is told by.
+const LIMIT: Duration = Duration::from_secs(240);
+
+#[test]
+fn who_waits_for_rest_is_told_when_an_attempt_that_waits_is_given_up() {
+    let clock = ManualClock::new();
+    let held_up: PlainArc<Mutex<Option<Reply<()>>>> = PlainArc::default();
+    let gate = PlainArc::clone(&held_up);
+    let storage = CheckpointStorage::in_memory().request_timeout(TIMEOUT);
+    // With all state in it, the record is all that is written.
+    let storage = storage.driven_by(move |work| {
+        let opened = gate.lock().take();
+        if let Some(opened) = opened {
+            let _opened = opened.wait();
+        }
+        pollster::block_on(work);
+    });
+    let engine = Engine::builder().threads(1).clock(clock.clone());
+    let engine = engine.build().unwrap();
+    let numbers = Generator::new(|number| number).per_second(1).unwrap();
+    let job = Job::new("numbers")
+        .checkpoints(Checkpointing::new(storage, CheckpointSettings::manual()))
+        .restart(RestartStrategy::fixed_delay(1_000, Duration::ZERO))
+        .source("numbers", numbers)
+        .sink("discard", Discard)
+        .start(&engine)
+        .unwrap();
+    let checkpoints = job.checkpoints().unwrap();
+    let until = |holds: &dyn Fn() -> bool| {
+        let begun = Instant::now();
+        while !holds() {
+            assert!(begun.elapsed() < LIMIT, "hangs: that is not so");
+            thread::yield_now();
+        }
+    };
+    // What was asked before has been done by then.
+    let has_come_there = || {
+        let told = checkpoints.keeper.ask(|_| ()).unwrap();
+        told.wait_timeout(LIMIT).unwrap();
+    };
+    let tell_at_rest = || {
+        let (answer, told) = reply();
+        let asked = checkpoints.keeper.execute(|of| of.tell_at_rest(answer));
+        asked.unwrap();
+        told
+    };
+    until(&|| checkpoints.trigger().wait().is_ok());
+    // Nothing else comes by the store then.
+    tell_at_rest().wait_timeout(LIMIT).unwrap();
+    let (open, opened) = reply::<()>();
+    *held_up.lock() = Some(opened);
+    let _promise = checkpoints.trigger();
+    until(&|| held_up.lock().is_none());
+    clock.advance(TIMEOUT);
+    until(&|| job.snapshot().restarts == 1);
+    job.cancel();
+    until(&|| job.snapshot().state == JobState::Canceled);
+    has_come_there();
+    let mut told = tell_at_rest();
+    has_come_there();
+    assert!(told.try_take().unwrap().is_none(), "the attempt waits");
+    clock.advance(TIMEOUT);
+    told.wait_timeout(LIMIT).unwrap();
+    assert!(open.send(()).is_ok());
+}
