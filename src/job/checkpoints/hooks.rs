@@ -190,7 +190,7 @@ impl Keeper {
     }
 
     /// Hands a call over; tries again later, where no thread can be started.
-    fn submit_hook_call(&mut self, call: Job) {
+    pub(super) fn submit_hook_call(&mut self, call: Job) {
         if let Err(Refused { job, is_full: true }) = self.hooks.thread.try_run(call) {
             self.me
                 .run_after(Self::RETRY_AFTER, move |keeper: &mut Self| {

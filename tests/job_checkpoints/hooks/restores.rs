@@ -2,7 +2,7 @@
 
 use super::kit::*;
 use crate::engine;
-use crate::kit::{Shelf, Stand};
+use crate::kit::{Shelf, Stand, asked};
 use crate::scratch::Scratch;
 use crate::watchdog::{until, watched};
 use mailring::ManualClock;
@@ -239,6 +239,43 @@ fn t148_a_job_that_is_cancelled_while_a_hook_goes_back_is_not_deployed() {
         };
         assert_eq!(report.restarts, 1);
         assert!(log.take().is_empty(), "no task begins");
+    });
+}
+
+/// What it begins with is found out all the same; nobody is to begin with it.
+#[test]
+fn t148_hooks_do_not_go_back_for_a_job_that_is_cancelled_while_it_takes_over_again() {
+    watched(|| {
+        let log = Log::default();
+        let (is_held_up, is_released) = (
+            Arc::new(AtomicBool::new(false)),
+            Arc::new(AtomicBool::new(false)),
+        );
+        let (held_up, released) = (Arc::clone(&is_held_up), Arc::clone(&is_released));
+        let storage = asked(move |file| {
+            // Behind the first take-over, and a checkpoint.
+            if file == "chain/00000000000000000003" {
+                held_up.store(true, Ordering::Relaxed);
+                until(|| released.load(Ordering::Relaxed));
+            }
+            true
+        });
+        let checkpointing = Checkpointing::new(storage, by_hand());
+        let checkpointing = checkpointing.master_hook(hook("a", &log, fine));
+        let engine = engine(1);
+        let failing = Failing::start(checkpointing, 1, &log, &engine);
+        complete(&failing.checkpoints);
+        failing.fail();
+        until(|| is_held_up.load(Ordering::Relaxed));
+        log.take();
+        failing.job.cancel();
+        until(|| failing.job.snapshot().state == JobState::Canceled);
+        // What is asked behind it is answered behind it.
+        failing.checkpoints.trigger().wait().unwrap_err();
+        is_released.store(true, Ordering::Relaxed);
+        // It waits for what is left to be done.
+        failing.job.wait().unwrap_err();
+        assert!(log.take().is_empty(), "no hook is called");
     });
 }
 

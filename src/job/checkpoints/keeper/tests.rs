@@ -127,6 +127,24 @@ fn what_a_pool_has_no_room_for_is_tried_again_by_one_timer_and_run_in_order() {
     assert_eq!(processor.with_owner(|keeper| keeper.unanswered), 0);
 }
 
+#[test]
+fn a_call_of_hooks_that_their_thread_has_no_room_for_is_tried_again() {
+    let clock = ManualClock::new();
+    let thread = PlainArc::new(Crowded::default());
+    let mut processor = keeper(&clock, thread.clone());
+    let calls = PlainArc::new(Mutex::new(0));
+    let called = PlainArc::clone(&calls);
+    let call: Work = Box::new(move || *called.lock() += 1);
+    processor.with_owner(|keeper| keeper.submit_hook_call(call));
+    for has_room in [false, true, true] {
+        *thread.has_room.lock() = has_room;
+        clock.advance(Keeper::RETRY_AFTER);
+        let _step = processor.step(Budget::letters(100)).unwrap();
+        assert_eq!(*calls.lock(), u32::from(has_room));
+    }
+    assert_eq!(*thread.asked.lock(), 3, "no more than it takes");
+}
+
 /// Asks how many requests were refused, when it is called.
 struct Asks {
     last_words: LastWords,

@@ -1,5 +1,6 @@
 //! A job that has ended, whose last attempt still waits for a record.
 
+use super::Unanswered;
 use crate::checkpoint::{CheckpointSettings, CheckpointStorage};
 use crate::job::{Checkpointing, Job, JobState, RestartStrategy};
 use crate::stream::{Discard, Generator};
@@ -12,6 +13,18 @@ use std::time::Instant;
 const TIMEOUT: Duration = Duration::from_secs(1);
 /// What a hang is told by.
 const LIMIT: Duration = Duration::from_secs(240);
+
+#[test]
+fn what_was_given_up_is_not_any_more_when_it_is_answered() {
+    let mut storage = Unanswered {
+        given_up: 2,
+        ..Unanswered::default()
+    };
+    for is_left in [true, false] {
+        assert!(storage.answered(7).is_none());
+        assert_eq!(storage.has_given_up(), is_left);
+    }
+}
 
 #[test]
 fn who_waits_for_rest_is_told_when_an_attempt_that_waits_is_given_up() {
