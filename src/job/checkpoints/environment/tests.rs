@@ -16,17 +16,25 @@ use crate::letter::Mail;
 use crate::processor::{MailboxProcessor, NoAction};
 use crate::ring::Budget;
 use crate::stream::{CheckpointId, Discard, Generator};
-use crate::sync::{Clock as _, ManualClock, Mutex, PlainArc, SharedClock, thread};
+use crate::sync::{Clock as _, ManualClock, Mutex, PlainArc, SetOnce, SharedClock, thread};
 use core::sync::atomic::Ordering::Relaxed;
 
 type Processor = MailboxProcessor<Keeper, Mail<Keeper>>;
 
-/// A pool without room.
-struct Full;
+/// A pool without room, for now or for good.
+#[derive(Default)]
+struct Full {
+    is_closed: bool,
+    was_asked: SetOnce<()>,
+}
 
 impl Beside for Full {
     fn try_run(&self, job: Work) -> Result<(), Refused> {
-        Err(Refused { job, is_full: true })
+        let _again = self.was_asked.set(());
+        Err(Refused {
+            job,
+            is_full: !self.is_closed,
+        })
     }
 }
 
@@ -119,10 +127,17 @@ fn what_a_subtask_says_to_a_full_keeper_waits_beside_the_subtask() {
 #[test]
 fn what_a_subtask_says_is_not_lost_where_nothing_can_wait_beside_it_either() {
     for is_closed in [false, true] {
-        let pool: PlainArc<dyn Beside> = PlainArc::new(Full);
+        let full_pool = PlainArc::new(Full {
+            is_closed,
+            ..Full::default()
+        });
+        let pool: PlainArc<dyn Beside> = full_pool.clone();
         let (mut processor, environment) = full(&pool);
-        let pool = (!is_closed).then_some(pool);
         let says = thread::spawn(move || environment.respond(late()));
+        // There is room only when it was found that there is none.
+        while full_pool.was_asked.get().is_none() {
+            thread::yield_now();
+        }
         while !says.is_finished() {
             step(&mut processor);
             thread::yield_now();
@@ -130,13 +145,12 @@ fn what_a_subtask_says_is_not_lost_where_nothing_can_wait_beside_it_either() {
         says.join().unwrap();
         step(&mut processor);
         assert_eq!(heard(&mut processor), 1);
-        drop(pool);
     }
 }
 
 #[test]
 fn a_part_that_there_is_no_room_for_is_refused_and_why() {
-    let pool: PlainArc<dyn Beside> = PlainArc::new(Full);
+    let pool: PlainArc<dyn Beside> = PlainArc::new(Full::default());
     let (_processor, environment) = stand(4, &pool);
     let submit = || environment.submit(Box::new(|| ())).unwrap_err().to_string();
     assert_eq!(submit(), "too many parts wait to be stored");
@@ -146,7 +160,7 @@ fn a_part_that_there_is_no_room_for_is_refused_and_why() {
 
 #[test]
 fn a_thousand_requests_may_be_on_their_way_and_no_more() {
-    let pool: PlainArc<dyn Beside> = PlainArc::new(Full);
+    let pool: PlainArc<dyn Beside> = PlainArc::new(Full::default());
     let (mut processor, environment) = stand(2 * JobCheckpoints::ASKING_MAX, &pool);
     // Another than the keeper's own, to be told apart.
     let last_words = CheckpointStatistics::new(1);
