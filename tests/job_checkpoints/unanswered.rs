@@ -123,6 +123,29 @@ fn a_checkpoint_whose_record_is_not_answered_has_failed_and_the_answer_is_heeded
 }
 
 #[test]
+fn a_record_that_was_answered_in_time_is_not_waited_for_any_more() {
+    watched(|| {
+        let storage = CheckpointStorage::in_memory().request_timeout(TIMEOUT);
+        let numbers = Generator::new(|number| number).per_second(1).unwrap();
+        let job = Job::new("numbers")
+            .checkpoints(Checkpointing::new(storage, CheckpointSettings::manual()))
+            .source("numbers", numbers)
+            .sink("discard", Discard);
+        let mut stand = Stand::new(&job);
+        stand.go_on();
+        for id in 1..=3 {
+            let promise = stand.trigger();
+            stand.go_on();
+            assert_eq!(promise.wait().unwrap().id.get(), id);
+            stand.advance_ms(2_000);
+            stand.go_on();
+        }
+        let counts = stand.statistics().counts;
+        assert_eq!((counts.completed, counts.failed.total()), (3, 0));
+    });
+}
+
+#[test]
 fn a_job_waits_for_a_record_for_a_time_and_goes_on_from_it_when_it_is_answered() {
     watched(|| {
         let (clock, gate, shelf) = (ManualClock::new(), Gate::default(), Shelf::new());
