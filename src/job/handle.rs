@@ -8,7 +8,7 @@ use crate::processor::Executor;
 use crate::stream::{StopMode, StreamTask, TaskReport};
 use crate::sync::{Clock as _, SharedClock};
 use crate::task::{Engine, TaskHandle, TaskState};
-use crate::wait::{ReplyTimeout, reply};
+use crate::wait::{Reply, ReplyTimeout, reply};
 use core::time::Duration;
 use std::time::Instant;
 
@@ -144,12 +144,24 @@ impl JobHandle {
         } = status.unwrap_or_else(|| self.without_master());
         let deadline = Instant::now() + timeout;
         let asked = members.iter().map(|member| match member.handle.state() {
-            TaskState::Running => member.handle.ask(|task| task.report()).ok(),
-            _ => None,
+            TaskState::Created | TaskState::Deploying | TaskState::Initializing => Asked::TooEarly,
+            TaskState::Running => match member.handle.ask(|task| task.report()) {
+                Ok(asked) => Asked::Letter(asked),
+                // It ends by itself, and is running for as long as it has letters left.
+                Err(_) => Asked::TooLate,
+            },
+            TaskState::Canceling
+            | TaskState::Finished
+            | TaskState::Canceled
+            | TaskState::Failed => Asked::TooLate,
         });
         let asked: Vec<_> = asked.collect();
         let answered = members.iter().zip(asked).filter_map(|(member, asked)| {
-            let answer = asked.and_then(|asked| asked.wait_deadline(deadline).ok());
+            let answer = match asked {
+                Asked::TooEarly => return None,
+                Asked::Letter(asked) => asked.wait_deadline(deadline).ok(),
+                Asked::TooLate => None,
+            };
             answer.or_else(|| last_report(member, deadline))
         });
         let tasks: Vec<_> = answered.collect();
@@ -176,19 +188,20 @@ impl JobHandle {
     }
 }
 
+/// How a task was asked what it has done.
+enum Asked {
+    /// Not at all: it takes no letters yet.
+    TooEarly,
+    Letter(Reply<TaskReport>),
+    /// Not at all: it takes no letters any more.
+    TooLate,
+}
+
 /// What a task has done that takes no letters any more: it says so behind its last call.
 fn last_report(member: &Member, deadline: Instant) -> Option<TaskReport> {
-    match member.handle.state() {
-        TaskState::Created
-        | TaskState::Deploying
-        | TaskState::Initializing
-        | TaskState::Running => {}
-        TaskState::Canceling | TaskState::Finished | TaskState::Canceled | TaskState::Failed => {
-            let left = deadline.saturating_duration_since(Instant::now());
-            // One that does not end in time is missing.
-            let _ended = member.handle.join_timeout(left);
-        }
-    }
+    let left = deadline.saturating_duration_since(Instant::now());
+    // One that does not end in time is missing.
+    let _ended = member.handle.join_timeout(left);
     Some(member.last_words.get()?.report.clone())
 }
 
