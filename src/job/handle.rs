@@ -4,6 +4,7 @@ use super::error::RunError;
 use super::master::{Master, Status};
 use super::members::{Member, Members};
 use super::report::{JobReport, JobSnapshot, JobState};
+use crate::mailbox::PostError;
 use crate::processor::Executor;
 use crate::stream::{StopMode, StreamTask, TaskReport};
 use crate::sync::{Clock as _, SharedClock};
@@ -142,11 +143,18 @@ impl JobHandle {
             failures,
             members,
         } = status.unwrap_or_else(|| self.without_master());
-        let deadline = Instant::now() + timeout;
+        let now = Instant::now();
+        let deadline = now + timeout;
+        let ask = |member: &Member, until| {
+            let executor = member.handle.executor();
+            executor.ask_deadline(until, |task| task.report())
+        };
         let asked = members.iter().map(|member| match member.handle.state() {
             TaskState::Created | TaskState::Deploying | TaskState::Initializing => Asked::TooEarly,
-            TaskState::Running => match member.handle.ask(|task| task.report()) {
+            TaskState::Running => match ask(member, now) {
                 Ok(asked) => Asked::Letter(asked),
+                // When all others are asked.
+                Err(PostError::Timeout(_)) => Asked::NoRoom,
                 // It ends by itself, and is running for as long as it has letters left.
                 Err(_) => Asked::TooLate,
             },
@@ -157,11 +165,13 @@ impl JobHandle {
         });
         let asked: Vec<_> = asked.collect();
         let answered = members.iter().zip(asked).filter_map(|(member, asked)| {
-            let answer = match asked {
+            let asked = match asked {
                 Asked::TooEarly => return None,
-                Asked::Letter(asked) => asked.wait_deadline(deadline).ok(),
+                Asked::Letter(asked) => Some(asked),
+                Asked::NoRoom => ask(member, deadline).ok(),
                 Asked::TooLate => None,
             };
+            let answer = asked.and_then(|asked| asked.wait_deadline(deadline).ok());
             answer.or_else(|| last_report(member, deadline))
         });
         let tasks: Vec<_> = answered.collect();
@@ -193,6 +203,8 @@ enum Asked {
     /// Not at all: it takes no letters yet.
     TooEarly,
     Letter(Reply<TaskReport>),
+    /// Not yet: its mailbox is full.
+    NoRoom,
     /// Not at all: it takes no letters any more.
     TooLate,
 }

@@ -88,7 +88,16 @@ impl<O, L: Letter<O>> Sender<O, L> {
     /// # Errors
     /// As [`post`](Self::post), and [`PostError::Timeout`].
     pub fn post_timeout(&self, letter: L, timeout: Duration) -> Result<(), PostError<L>> {
-        match self.main.try_post(Envelope::Letter(letter)) {
+        self.post_envelope_timeout(Envelope::Letter(letter), timeout)
+            .map_err(|error| error.map(Envelope::into_letter))
+    }
+
+    pub(crate) fn post_envelope_timeout(
+        &self,
+        envelope: Envelope<O, L>,
+        timeout: Duration,
+    ) -> Result<(), PostError<Envelope<O, L>>> {
+        match self.main.try_post(envelope) {
             Ok(()) => Ok(()),
             Err(TryPostError::Closed(envelope)) => Err(PostError::Closed(envelope)),
             Err(TryPostError::Full(envelope)) if self.bell.shared.is_owned_by_this_thread() => {
@@ -101,7 +110,7 @@ impl<O, L: Letter<O>> Sender<O, L> {
                     PostTimeoutError::Closed(envelope) => PostError::Closed(envelope),
                 }),
         }
-        .map_err(|error| self.rejected(error).map(Envelope::into_letter))
+        .map_err(|error| self.rejected(error))
     }
 
     /// Posts `letter`, waiting for room as a task. Dropped before it is ready, it has posted nothing and

@@ -12,6 +12,8 @@ use crate::mailbox::{Envelope, PostError, Sender};
 use crate::sync::{Arc, Clock};
 use crate::wait::{Reply, reply};
 use core::time::Duration;
+#[cfg(all(feature = "stream", not(mailring_loom)))]
+use std::time::Instant;
 
 /// Has a processor's owner do things, from any thread; `Clone + Send + Sync`.
 ///
@@ -272,6 +274,35 @@ impl<O: 'static, L: Letter<O> + Send + 'static> Executor<O, L> {
             // Nobody may wait for it any more; that is theirs to decide.
             let _unwanted = answer.send(action(owner));
         })?;
+        Ok(reply.answered_by(self.sender.shared().answering().clone()))
+    }
+
+    /// As [`ask`](Self::ask), and waits for room until `deadline` at most.
+    ///
+    /// # Errors
+    /// As `ask`, and [`PostError::Timeout`].
+    #[cfg(all(feature = "stream", not(mailring_loom)))]
+    pub(crate) fn ask_deadline<F, T>(
+        &self,
+        deadline: Instant,
+        action: F,
+    ) -> Result<Reply<T>, PostError<Unposted<O, L>>>
+    where
+        F: FnOnce(&mut O) -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let (answer, reply) = reply();
+        // As above.
+        let mail = Mail::new(move |owner: &mut O| {
+            let _unwanted = answer.send(action(owner));
+        });
+        let mail = Envelope::mail(mail.with_priority(self.priority));
+        let post = |sender: &Sender<O, L>, envelope| {
+            let timeout = deadline.saturating_duration_since(Instant::now());
+            sender.post_envelope_timeout(envelope, timeout)
+        };
+        self.here(mail, Lane::Ordinary, post)
+            .map_err(|error| error.map(Unposted::new))?;
         Ok(reply.answered_by(self.sender.shared().answering().clone()))
     }
 

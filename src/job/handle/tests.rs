@@ -1,4 +1,4 @@
-//! What a snapshot says of a task that just ends.
+//! What a snapshot says of a task that just ends, and of one that takes nothing.
 
 use crate::job::Job;
 use crate::letter::{BoxError, Outcome};
@@ -7,6 +7,8 @@ use crate::sync::{Mutex, PlainArc};
 use crate::task::{Engine, IoPool};
 use crate::wait::{Answer, Reply, reply};
 use core::time::Duration;
+
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// Does something as it is closed, once.
 #[derive(Clone, Default)]
@@ -88,10 +90,42 @@ fn a_task_that_just_ends_is_not_missing() {
             go_on.send(()).unwrap();
         };
         assert!(pool.run(open).is_ok());
-        let snapshot = job.snapshot_within(Duration::from_secs(60));
+        let snapshot = job.snapshot_within(LIMIT);
         let _waited = taken.send(());
         let told = (snapshot.tasks.len(), snapshot.missing);
         assert_eq!(told, (1, 0), "cancelled: {is_canceled}");
         assert_eq!(job.wait().is_err(), is_canceled);
     }
+}
+
+/// Each snapshot leaves a letter with a task that does not get to it.
+#[test]
+fn a_snapshot_does_not_wait_for_room_with_a_task_that_takes_nothing() {
+    let engine = Engine::builder().threads(1).build().unwrap();
+    let pool = IoPool::builder().threads(1).build().unwrap();
+    let ((begins, has_begun), (go_on, goes_on)) = (reply(), reply());
+    let hold = Hold { begins, goes_on };
+    let job = Job::new("job")
+        .source("numbers", FromIter::new(0_u64..))
+        .sink("slow", Slow::default())
+        .start(&engine)
+        .unwrap();
+    let executor = job.executor("numbers", 0).unwrap();
+    executor.execute(|_task| hold.hold()).unwrap();
+    has_begun.wait().unwrap();
+    while executor.try_execute(|_task| ()).is_ok() {}
+    let ((taken, is_taken), (tells, told)) = (reply::<()>(), reply());
+    let open = move || {
+        // What a hang is told by.
+        let is_taken = is_taken.wait_timeout(LIMIT).is_ok();
+        go_on.send(()).unwrap();
+        tells.send(is_taken).unwrap();
+    };
+    assert!(pool.run(open).is_ok());
+    let snapshot = job.snapshot_within(Duration::ZERO);
+    let _late = taken.send(());
+    assert_eq!((snapshot.tasks.len(), snapshot.missing), (0, 1));
+    assert!(told.wait().unwrap(), "it waits for room");
+    job.cancel();
+    let _canceled = job.wait().unwrap_err();
 }
