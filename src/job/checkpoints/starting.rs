@@ -39,8 +39,8 @@ impl Started {
 
 /// How many letters the keeper's mailbox holds: all that can be on their way, so that neither the master,
 /// which is on the same thread, nor a task ever finds it full. A subtask says of each checkpoint on its
-/// way that it is stored, or not, and twice at most what becomes of itself; the rest is requests, and
-/// what becomes of the job.
+/// way that it is stored, or not, and beside that at most once what storage has failed to do; and twice
+/// at most what becomes of itself. The rest is requests, and what becomes of the job.
 fn mailbox(subtasks: usize, concurrent_max: usize) -> usize {
     let of_subtask = 2 * concurrent_max + 4;
     2 * JobCheckpoints::ASKING_MAX + subtasks * of_subtask
