@@ -153,13 +153,14 @@ impl CommitChain {
             storage: storage.clone(),
             protocol: Protocol::new(job, writers, retained, base),
         };
+        // Who was given up does not even look.
+        let looked_at = |chain: &mut Self, error| match may_go_on() {
+            true => chain.looked_at(error),
+            false => error,
+        };
         let step = chain.protocol.take_over();
         if let Err(error) = chain.run(step, may_go_on) {
-            // Who was given up does not even look.
-            return Err(match may_go_on() {
-                true => chain.looked_at(error),
-                false => error,
-            });
+            return Err(looked_at(&mut chain, error));
         }
         if is_elsewhere {
             return Ok((chain, chosen));
@@ -173,7 +174,7 @@ impl CommitChain {
         };
         match restored {
             Ok(restored) => Ok((chain, restored)),
-            Err(error) => Err(chain.looked_at(error.into())),
+            Err(error) => Err(looked_at(&mut chain, error.into())),
         }
     }
 

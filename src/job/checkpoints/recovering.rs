@@ -51,9 +51,11 @@ impl RecoveryJob {
     /// Takes over, and reads.
     pub(super) fn run(self) -> Result<Loaded, BoxError> {
         let (storage, writers) = (self.checkpointing.storage.clone(), self.writers.clone());
+        let progress = self.progress.clone();
         let loaded = self.load();
         loaded.map_err(|error| match error.downcast() {
-            Ok(cause) => looked_at(&storage, &writers, *cause),
+            Ok(cause) if progress.goes_on().is_ok() => looked_at(&storage, &writers, *cause),
+            Ok(cause) => cause,
             Err(error) => error,
         })
     }

@@ -1,7 +1,12 @@
 //! A job that has ended, whose last attempt still waits for a record.
 
-use super::Unanswered;
-use crate::checkpoint::{CheckpointSettings, CheckpointStorage};
+use super::{Progress, Unanswered};
+use crate::checkpoint::{
+    CheckpointSettings, CheckpointStorage, CommitChain, CompletedCheckpoint, RestoreFrom, Writers,
+};
+use crate::job::checkpoints::recovering::RecoveryJob;
+use crate::job::checkpoints::starting::describe;
+use crate::job::plan::plan;
 use crate::job::{Checkpointing, Job, JobState, RestartStrategy};
 use crate::stream::{Discard, Generator};
 use crate::sync::{ManualClock, Mutex, PlainArc, thread};
@@ -87,4 +92,62 @@ fn who_waits_for_rest_is_told_when_an_attempt_that_waits_is_given_up() {
     clock.advance(TIMEOUT);
     told.wait_timeout(LIMIT).unwrap();
     assert!(open.send(()).is_ok());
+}
+
+/// Also where its last request fails: it does not look whether that is another coordinator's doing.
+#[test]
+fn u2_a_recovery_that_was_given_up_asks_for_nothing_more() {
+    for last in 1.. {
+        let storage = CheckpointStorage::in_memory();
+        let taken = CommitChain::take_over(&storage, "job", 1, RestoreFrom::Latest);
+        let (mut chain, _) = taken.unwrap();
+        let checkpoint = CompletedCheckpoint {
+            job: "job".into(),
+            epoch: chain.epoch(),
+            id: chain.next_id(),
+            begun_ms: 0,
+            options: Default::default(),
+            duration_ns: 0,
+            max_parallelism: 1,
+            vertices: Vec::new(),
+            coordinator_states: Vec::new(),
+            master_states: Vec::new(),
+        };
+        chain.commit(checkpoint).unwrap();
+        let (progress, asked) = (Progress::default(), PlainArc::new(Mutex::new(0)));
+        let (given_up, counted) = (progress.clone(), PlainArc::clone(&asked));
+        let storage = storage.driven_by(move |work| {
+            let mut asked = counted.lock();
+            *asked += 1;
+            match *asked == last {
+                // The request fails by that.
+                true => assert!(given_up.give_up(given_up.steps())),
+                false => pollster::block_on(work),
+            }
+        });
+        let checkpointing = Checkpointing::new(storage, CheckpointSettings::manual());
+        let job = Job::new("job")
+            .checkpoints(checkpointing.clone())
+            .source("numbers", Generator::new(|number| number))
+            .sink("discard", Discard);
+        let blueprint = plan(&job.graph.0.borrow()).unwrap();
+        let recovery = RecoveryJob {
+            job: PlainArc::new(describe(&blueprint, &checkpointing)),
+            checkpointing,
+            is_first: false,
+            chain: PlainArc::default(),
+            writers: Writers::first(),
+            progress,
+        };
+        let _loaded = recovery.run();
+        let asked = *asked.lock();
+        if asked < last {
+            assert!(
+                last > 5,
+                "a listing of each, the head, the take-over, the state"
+            );
+            break;
+        }
+        assert_eq!(asked, last);
+    }
 }
